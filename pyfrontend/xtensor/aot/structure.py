@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..base import tree as core
-from ..base.calls import int_text
+from ..base.calls import int_text, with_article
 from ..base.errors import UnsupportedError
 from ..call.arguments import Static
 from ..labels.dataset import Variables
@@ -65,9 +65,10 @@ def to_json(structure: core.TreeDef, what: str, depth: int = 0) -> Any:
     if kind is Static:
         if is_literal(keys.value):
             return ["static", repr(keys.value)]
+        held = with_article(type(keys.value).__name__)
         raise UnsupportedError(
-            f"xt.export: {what} hold a {type(keys.value).__name__} that is not an array; besides arrays, a bundle can "
-            "hold numbers and short texts in UTF-8. Export a function that captures the value: lambda x: f(x, value)"
+            f"xt.export: {what} hold {held} that is not an array; besides arrays, a bundle can hold numbers and "
+            "short texts in UTF-8. Export a function that captures the value: lambda x: f(x, value)"
         )
     if kind is dict and all(type(k) in (int, str) for k in keys):
         return ["dict", _held(_key, keys, f"{what} hold a dict with the key", "Use another key"), children]
@@ -80,9 +81,9 @@ def to_json(structure: core.TreeDef, what: str, depth: int = 0) -> Any:
         _held(_field, [kind.__name__], said, "Use another name, or a dict")
         _held(_tuple_field if is_tuple else _field, fields, said, "Use another name, or a dict")
         return [word, kind.__name__, list(fields), children]
-    found = "dict with keys that are neither texts nor ints" if kind is dict else kind.__name__
+    found = with_article("dict with keys that are neither texts nor ints" if kind is dict else kind.__name__)
     raise UnsupportedError(
-        f"xt.export: {what} hold a {found}; a bundle can hold dicts, lists, tuples, named tuples, dataclasses and "
+        f"xt.export: {what} hold {found}; a bundle can hold dicts, lists, tuples, named tuples, dataclasses and "
         "None. Export a function that takes and returns these"
     )
 

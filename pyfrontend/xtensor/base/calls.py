@@ -150,12 +150,17 @@ def _parameters_that_differ(fn: Callable[..., Any], args: Sequence[Any], kwargs:
     return None
 
 
+def with_article(name: str) -> str:
+    """ "a float", "an Array", "an ndarray"."""
+    return f"{'an' if name[:1] in 'aeioAEIO' or name.startswith('nd') else 'a'} {name}"
+
+
 def shown(x: Any) -> str:
     """A value as errors show it: an array by its dtype and dims, a tuple by its length."""
     if hasattr(x, "dims") and hasattr(x, "dtype"):
         return f"{x.dtype} {describe(x.dims, x.shape)}"
     if isinstance(x, (tuple, list)):
-        return f"a {type(x).__name__} of {len(x)}"
+        return f"{with_article(type(x).__name__)} of {len(x)}"
     if isinstance(x, int) and not isinstance(x, bool):
         return f"{int_text(x):.40}"
     return f"{x!r:.40}" if x is None or isinstance(x, (bool, float, complex, str)) else type(x).__name__

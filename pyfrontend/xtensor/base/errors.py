@@ -52,13 +52,13 @@ def _operands(arguments: Iterable[Any]) -> Iterator[str]:
     for x in arguments:
         if isinstance(x, (list, tuple)):
             yield from _operands(x)
-        elif hasattr(x, "dims") and hasattr(x, "dtype"):
+        elif isinstance(getattr(x, "dims", None), tuple) and hasattr(x, "dtype"):
             sizes = (f"{d}: {n if isinstance(n, int) else '?'}" for d, n in zip(x.dims, x.shape, strict=True))
             yield f"{x.dtype.name} ({', '.join(sizes)})"
 
 
 # Packages that call this one on the user's behalf.
-_BETWEEN = frozenset({"numpy", "scipy", "torch", "xarray"})
+_BETWEEN = frozenset({"jax", "numpy", "scipy", "torch", "xarray"})
 
 
 def user_frame() -> FrameType | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .calls import with_article
 from .errors import ArgumentTypeError, DimensionError, Error
 
 
@@ -17,14 +18,32 @@ def unnamed(x: Any, what: str = "an array", read: str = "") -> DimensionError:
     )
 
 
+def of_others(x: Any, what: str) -> Error | None:
+    """The error about what another library computes later; None for anything else."""
+    library = type(x).__module__.partition(".")[0]
+    if library == "dask" and hasattr(x, "__dask_graph__"):
+        kind = type(x).__name__
+        instead = ", or name its dims by xr.DataArray(x, dims=..) for xt.blocks(f)(x)" if kind == "Array" else ""
+        return ArgumentTypeError(f"{what}a dask.{kind.lower()} has no values yet. Write x.compute(){instead}")
+    if library == "jax" and type(x).__name__.endswith("Tracer"):
+        return ArgumentTypeError(
+            f"{what}a traced array of JAX, of shape {tuple(x.shape)}, has no values yet, and its dims have no names. "
+            "Write g = xt.to_jax(f, args) for a function f of named arrays, and call g in the function that JAX traces"
+        )
+    return None
+
+
 def not_an_array(x: Any, what: str = "") -> Error:
     """The error about an object that cannot be made an array."""
+    if found := of_others(x, what):
+        return found
+    name = with_article(type(x).__name__)
     if isinstance(x, (list, tuple)):
         if any(hasattr(item, "dims") for item in x):
             instead = 'A list of arrays becomes one by xt.concat([x, y], "new"), along a dim of that name'
         else:
             instead = f"Name its dims: xt.array({x!r:.60}, dims=...)"
-        return ArgumentTypeError(f"{what}a {type(x).__name__} is not an array. {instead}")
+        return ArgumentTypeError(f"{what}{name} is not an array. {instead}")
     if type(x).__name__ == "Dataset":
         return ArgumentTypeError(
             f"{what}a Dataset holds several arrays. Take one by its name, dataset[name], or go "
@@ -32,10 +51,10 @@ def not_an_array(x: Any, what: str = "") -> Error:
         )
     kind = f"{type(x).__module__}.{type(x).__qualname__}"
     if kind.startswith("pandas.") and hasattr(x, "shape"):
-        return unnamed(x, f"{what}a {kind}", ".values")
+        return unnamed(x, f"{what}{with_article(kind)}", ".values")
     if hasattr(x, "__dlpack__"):
-        return unnamed(x, f"{what}a {kind}")
+        return unnamed(x, f"{what}{with_article(kind)}")
     if hasattr(x, "__next__") or isinstance(x, (range, set, frozenset)):
-        return ArgumentTypeError(f"{what}a {type(x).__name__} is not an array. Write xt.array(list(..), dims=...)")
+        return ArgumentTypeError(f"{what}{name} is not an array. Write xt.array(list(..), dims=...)")
     text = " ".join(repr(x).split())
     return ArgumentTypeError(f"{what}expected an array, a DataArray or a number, got {kind}: {text:.80}")

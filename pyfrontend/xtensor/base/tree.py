@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from .calls import int_text
+from .calls import int_text, with_article
 from .errors import ArgumentError, ArgumentTypeError
 
 __all__ = ["TreeDef", "flatten", "leaves", "map", "paths", "reduce", "register", "structure", "unflatten"]
@@ -171,8 +171,10 @@ def _mapping(kind: Any, keys: Any, values: Iterable[Any]) -> Any:
     try:
         made = kind(keys.factory) if isinstance(keys, _DefaultKeys) else kind()
     except TypeError:
-        hint = "tell xtensor how to make one by xt.tree.register"
-        raise ArgumentTypeError(f"a {kind.__name__} in a pytree cannot be made without arguments; {hint}") from None
+        raise ArgumentTypeError(
+            f"{with_article(kind.__name__)} in a pytree cannot be made without arguments; tell xtensor how to make one "
+            "by xt.tree.register"
+        ) from None
     for key, value in zip(keys, values, strict=True):
         made[key] = value
     return made
@@ -184,7 +186,8 @@ def flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[li
     try:
         return out, _visit(tree, out, is_leaf)
     except RecursionError:
-        raise ArgumentError(f"a pytree contains itself, or is nested too deeply: a {type(tree).__name__}") from None
+        name = with_article(type(tree).__name__)
+        raise ArgumentError(f"a pytree contains itself, or is nested too deeply: {name}") from None
 
 
 def _visit(x: Any, out: list[Any], is_leaf: Callable[[Any], bool] | None) -> TreeDef:

@@ -17,10 +17,10 @@ from dask.highlevelgraph import HighLevelGraph
 
 from ..aot.export import export
 from ..aot.load import load
-from ..base import tree
-from ..base.calls import call_with
+from ..base import dtypes, tree
+from ..base.calls import call_with, with_article
 from ..base.dims import describe
-from ..base.errors import ArgumentTypeError, DimensionError, Error, SizeError
+from ..base.errors import ArgumentTypeError, DimensionError, DTypeError, Error, SizeError
 from ..base.latest import Latest
 from ..call.arguments import Static, is_choice, name_of
 from ..call.opened import MOST
@@ -42,8 +42,8 @@ def function(f: Callable[..., Any], reduce: str) -> Callable[..., Any]:
     """What `xt.blocks` returns."""
     known = Latest(MOST)
 
-    def call(*args: Any) -> Any:
-        split = _Split(f, args)
+    def call(*args: Any, **keywords: Any) -> Any:
+        split = _Split(f, args, keywords)
         programs, shape = known(split.key(), lambda: (split.compiled(), split.shape))
         return _lazily(split, reduce, programs, shape)
 
@@ -82,16 +82,17 @@ def _lazily(split: _Split, reduce: str, programs: Mapping[tuple[int, ...], Any],
 class _Split:
     """The arguments of a call: which stay whole, and which consist of pieces, one for each chunk."""
 
-    def __init__(self, f: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    def __init__(self, f: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> None:
         self.f, self.name = f, name_of(f)
-        given, self.structure = tree.flatten(args)
-        paths = tree.paths(args)
+        self.what = f"xt.blocks({self.name})"
+        given, self.structure = tree.flatten((args, keywords))
+        paths = tree.paths(args) + tree.paths(keywords)
         self.chunks: dict[str, tuple[int, ...]] = {}
         for x, path in zip(given, paths, strict=True):
             self._meet(x, path)
         if not self.chunks:
             raise ArgumentTypeError(
-                f"xt.blocks({self.name}): no argument is in chunks. Write {self.name}(..) itself, or x.chunk(time=1000)"
+                f"{self.what}: no argument is in chunks. Write {self.name}(..) itself, or x.chunk(time=1000)"
             )
         self.total = math.prod(sum(sizes) for sizes in self.chunks.values())
         self.fixed: list[Any] = []  # what is not an array, else None
@@ -101,8 +102,8 @@ class _Split:
             self.fixed.append(None if kind else x)
             if kind is None and not is_choice(x):
                 raise ArgumentTypeError(
-                    f"xt.blocks({self.name}): argument {path} is a {type(x).__name__}. Arguments are arrays with named "
-                    "dims, numbers, and pytrees of them"
+                    f"{self.what}: argument {path} is {with_article(type(x).__name__)}. Arguments are arrays with "
+                    "named dims, numbers, and pytrees of them"
                 )
             if kind is not None:
                 self.arrays.append(x if is_dataarray(x) else kind.array(x))
@@ -117,17 +118,24 @@ class _Split:
         for dim, sizes in zip(x.dims, x.chunks, strict=True) if is_dataarray(x) and x.chunks else ():
             if len(sizes) > 1 and self.chunks.setdefault(str(dim), sizes) != sizes:
                 raise SizeError(
-                    f"xt.blocks({self.name}): argument {path} has chunks of other sizes along {dim!r} than the "
-                    "arguments before. Write xr.unify_chunks(x, y) on them"
+                    f"{self.what}: argument {path} has chunks of other sizes along {dim!r} than "
+                    f"the arguments before. Write {_rechunk(str(dim), self.chunks[str(dim)])}"
                 )
         if is_dataarray(x) and x.chunks and not self.chunks:
             self.chunks[str(x.dims[0])] = x.chunks[0]  # one chunk
 
     def _check(self, x: Any, path: str) -> None:
+        try:
+            dtypes.as_dtype(x.dtype)
+        except DTypeError:
+            raise DTypeError(
+                f"{self.what}: argument {path} is {x.dtype}. Arrays hold bools, ints, floats and complex numbers: "
+                'leave it out, or convert it, as in (x - x[0]) / np.timedelta64(1, "D") for dates'
+            ) from None
         for d in self._parts(x):
             if x.sizes[d] != sum(self.chunks[d]):
                 raise SizeError(
-                    f"xt.blocks({self.name}): argument {path} has size {x.sizes[d]} along {d!r}, and the arrays in "
+                    f"{self.what}: argument {path} has size {x.sizes[d]} along {d!r}, and the arrays in "
                     f"chunks have {sum(self.chunks[d])}"
                 )
 
@@ -186,18 +194,25 @@ class _Split:
 
         def block(*arrays: Any) -> list[Any]:
             rest = iter(arrays)
-            args = self.structure.unflatten([next(rest) if x is None else x for x in self.fixed])
-            results, self.shape = result_leaves(call_with("blocks", self.f, args), self.name)
+            args, keywords = self.structure.unflatten([next(rest) if x is None else x for x in self.fixed])
+            results, self.shape = result_leaves(call_with("blocks", self.f, args, keywords), self.name)
             for r in results:
                 for d in r.dims:
                     if d in self.chunks:
                         raise DimensionError(
-                            f"xt.blocks({self.name}): the result {describe(r.dims, r.shape)} has dim {d!r}, along "
+                            f"{self.what}: the result {describe(r.dims, r.shape)} has dim {d!r}, along "
                             f"which the arguments are in chunks. Reduce it in {self.name}, or use xr.map_blocks"
                         )
             return results
 
         return load(export(block, specs, c=False))
+
+
+def _rechunk(dim: str, sizes: tuple[int, ...]) -> str:
+    """What gives an array these chunks."""
+    if len(set(sizes[:-1])) == 1 and sizes[-1] <= sizes[0]:
+        return f"x.chunk({dim}={sizes[0]}) for both"
+    return "x, y = xr.unify_chunks(x, y)"
 
 
 # ---- tasks -----------------------------------------------------------------------------------------------------------

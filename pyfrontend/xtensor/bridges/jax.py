@@ -19,6 +19,7 @@ from jax.interpreters import ad, batching, mlir, partial_eval
 
 from .. import _native
 from ..base import dtypes
+from ..base.calls import with_article
 from ..base.errors import ArgumentTypeError, DTypeError, UnsupportedError
 from ..base.latest import Latest
 from ..call.arguments import Call
@@ -48,8 +49,8 @@ def function(given: Positional) -> Callable[..., Any]:
     _register()
     known = Latest(MOST)
 
-    def call(*args: Any) -> Any:
-        arrays = [_array(given, i, x) for i, x in enumerate(given.arrays_of(args))]
+    def call(*args: Any, **keywords: Any) -> Any:
+        arrays = [_array(given, i, x) for i, x in enumerate(given.arrays_of(given.by_position(args, keywords)))]
         shapes = tuple([x.shape for x in arrays])
 
         def make() -> Program:
@@ -81,7 +82,10 @@ def _array(given: Positional, number: int, x: Any) -> Any:
     if isinstance(x, (bool, int, float, complex)):
         return jnp.asarray(x, dtype=wanted)
     if not isinstance(x, (np.ndarray, np.generic)):
-        raise ArgumentTypeError(f"{what} is a {type(x).__name__}, not an array of JAX or NumPy")
+        instead = ". Write x.values, or call the function of named arrays itself" if hasattr(x, "dims") else ""
+        kind = with_article(type(x).__name__)
+        raise ArgumentTypeError(f"{what} is {kind}, not an array of JAX or NumPy{instead}")
+    given.check(number, x.dtype.name, x.shape)  # JAX may turn 64 bits into 32 without a word
     return jnp.asarray(x)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from ..base import tree
 from ..base.calls import call_with, shown
 from ..base.dims import describe
 from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError, SizeError
-from ..call.arguments import name_of, needs_function
+from ..call.arguments import name_of, needs_function, signature_of
 from ..trace.program import result_leaves
 from ..values.spec import Spec, spec
 
@@ -17,10 +18,11 @@ from ..values.spec import Spec, spec
 class Positional:
     """A function of pytrees of named arrays as one of a list of arrays. `specs`: the types of these arrays.
 
-    What is not an array in `args` is a constant of the function.
+    What is not an array in `args` is a constant of the function. parameters: whether the first argument is the pytree
+    of parameters, which a caller does not give.
     """
 
-    def __init__(self, bridge: str, f: Callable[..., Any], args: Any) -> None:
+    def __init__(self, bridge: str, f: Callable[..., Any], args: Any, parameters: bool = False) -> None:
         needs_function(bridge, f)
         if not isinstance(args, (tuple, list)):
             args = (args,)
@@ -28,7 +30,15 @@ class Positional:
         leaves, self.structure = tree.flatten(tuple(args))
         self.leaves = [_spec(bridge, x) for x in leaves]
         self.specs = [x for x in self.leaves if isinstance(x, Spec)]
-        self.every = tree.paths(tuple(args))
+        if not self.specs and self.leaves:
+            raise ArgumentTypeError(
+                f"xt.{bridge}({self.name}): args= has the type of no array, but {shown(self.leaves[0])}. Give the type "
+                'of each argument, xt.spec(batch=None, pixel=784, dtype="f4"), or an array as an example'
+            )
+        self.hidden = int(parameters)
+        self.every = tree.paths(tuple(args[self.hidden :]))
+        if parameters:
+            self.every = [f"parameters{path}" for path in tree.paths(args[0])] + self.every
         self.paths = [p for p, x in zip(self.every, self.leaves, strict=True) if isinstance(x, Spec)]
         self.shape: tree.TreeDef | None = None  # of the result; known once the function was traced
 
@@ -39,12 +49,30 @@ class Positional:
         out, self.shape = result_leaves(call_with(self.bridge, self.f, args), self.name)
         return out
 
+    def by_position(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, ...]:
+        """The arguments of a call, those by keyword in the places of the function's parameters."""
+        if not keywords:
+            return args
+        signature = signature_of(self.f)
+        bound = None
+        if signature is not None:
+            with suppress(TypeError):
+                bound = signature.bind(*args, **keywords)
+        if bound is None or bound.kwargs:
+            raise ArgumentTypeError(
+                f"xt.{self.bridge}({self.name}): {next(iter(keywords))}= is given by keyword, and is not one of the "
+                "arguments that args= lists by position. Give these in their order"
+            )
+        return bound.args
+
     def arrays_of(self, args: tuple[Any, ...]) -> list[Any]:
         """The arrays in the arguments of a call."""
         given, structure = tree.flatten(args)
         if structure != self.structure:
             # The order of keys does not matter: other libraries sort them.
-            by_path = dict(zip(tree.paths(args), given, strict=True))
+            paths = tree.paths(args[self.hidden :])
+            hidden = len(given) - len(paths)  # those of parameters are there as they are
+            by_path = dict(zip([*self.every[:hidden], *paths], given, strict=True))
             given = [by_path[p] for p in self.every if p in by_path]
             if not len(given) == len(by_path) == len(self.every):
                 raise self._refused(structure)
@@ -60,8 +88,12 @@ class Positional:
         return found
 
     def _refused(self, structure: tree.TreeDef) -> ArgumentTypeError:
+        def told(whole: tree.TreeDef) -> str:
+            return f"({', '.join(map(str, whole.children[self.hidden :]))})"
+
         return ArgumentTypeError(
-            f"xt.{self.bridge}({self.name}): the arguments are {structure}, and those of args= are {self.structure}"
+            f"xt.{self.bridge}({self.name}): the arguments are {told(structure)}, and those of args= are "
+            f"{told(self.structure)}"
         )
 
     def check(self, number: int, dtype: str, sizes: Sequence[int]) -> None:

@@ -11,7 +11,8 @@ import torch
 
 from .. import _native
 from ..base import tree
-from ..base.errors import ArgumentTypeError, DeviceError, UnsupportedError
+from ..base.calls import with_article
+from ..base.errors import ArgumentTypeError, DeviceError, Error, UnsupportedError
 from ..base.latest import Latest
 from ..call.arguments import Call
 from ..call.arrays import array, as_array
@@ -34,12 +35,7 @@ def function(given: Positional) -> Callable[..., Any]:
     known = Latest(MOST)  # dtypes and sizes of calls that were found right
 
     def call(*args: Any, **keywords: Any) -> Any:
-        if keywords:
-            raise ArgumentTypeError(
-                f"xt.to_torch({given.name}): {next(iter(keywords))}= is given by keyword. args= lists the arguments by "
-                "position: give all of them in this order"
-            )
-        tensors = given.arrays_of(args)
+        tensors = given.arrays_of(given.by_position(args, keywords))
         known(tuple([_key(t) for t in tensors]), lambda: _check(given, tensors))
         results = ops(tensors)
         assert given.shape is not None  # set as the types of the results were found
@@ -60,7 +56,8 @@ def _check(given: Positional, tensors: Sequence[Any]) -> None:
     for number, (path, t) in enumerate(zip(given.paths, tensors, strict=True)):
         what = f"xt.to_torch({given.name}): argument {path}"
         if not isinstance(t, torch.Tensor):
-            raise ArgumentTypeError(f"{what} is a {type(t).__name__}, not a torch.Tensor")
+            instead = ". Write torch.from_dlpack(x)" if hasattr(t, "__dlpack__") else ""
+            raise ArgumentTypeError(f"{what} is {with_article(type(t).__name__)}, not a torch.Tensor{instead}")
         if t.device.type != "cpu":
             raise DeviceError(f"{what} is on {t.device}. Move it by x.cpu()")
         if t.layout != torch.strided:
@@ -75,7 +72,8 @@ class Module(torch.nn.Module):
         super().__init__()
         leaves, self._structure = tree.flatten(parameters)
         self._names = []
-        arrays = [as_array(leaf) for leaf in leaves]  # Python numbers, too, are parameters and not constants
+        # Python numbers, too, are parameters and not constants.
+        arrays = [_parameter(leaf, path) for leaf, path in zip(leaves, tree.paths(parameters), strict=True)]
         for path, leaf in zip(tree.paths(parameters), arrays, strict=True):
             name = re.sub(r"\W+", "_", path).strip("_") or "value"
             while hasattr(self, name):
@@ -83,10 +81,24 @@ class Module(torch.nn.Module):
             tensor = torch.from_dlpack(leaf).clone()
             self.register_parameter(name, torch.nn.Parameter(tensor, requires_grad=_floating(tensor)))
             self._names.append(name)
-        self._call = function(Positional("to_torch", f, (self._structure.unflatten(arrays), *args)))
+        self._call = function(Positional("to_torch", f, (self._structure.unflatten(arrays), *args), parameters=True))
 
-    def forward(self, *args: Any) -> Any:
-        return self._call(self._structure.unflatten([getattr(self, name) for name in self._names]), *args)
+    def forward(self, *args: Any, **keywords: Any) -> Any:
+        return self._call(self._structure.unflatten([getattr(self, name) for name in self._names]), *args, **keywords)
+
+
+def _parameter(leaf: Any, path: str) -> Array:
+    try:
+        found: Array = as_array(leaf)
+    except Error:
+        kind = (
+            f"{with_article(type(leaf).__name__)}{f' of shape {tuple(leaf.shape)}' if hasattr(leaf, 'shape') else ''}"
+        )
+        raise ArgumentTypeError(
+            f"xt.to_torch(parameters=): parameters{path} is {kind}. It is a pytree of arrays with named dims, such as "
+            '{"w": xt.ones(pixel=3)}; for a tensor write xt.array(x, dims=("pixel",))'
+        ) from None
+    return found
 
 
 class _Ops:
@@ -119,12 +131,18 @@ class _Ops:
     def __call__(self, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
         if self.count is None:
             self.count = len(self._results(tensors))
-        if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
-            return list(self.forward(tensors))[: self.count]
         if any(torch.autograd.forward_ad.unpack_dual(t).tangent is not None for t in tensors):
             raise UnsupportedError(
                 f"xt.to_torch({self.name}): a tensor has a tangent. Call xt.jvp inside of the function"
             )
+        if any(map(_is_transformed, tensors)):
+            raise UnsupportedError(
+                f"xt.to_torch({self.name}): torch.func.grad, vmap and their like do not reach into the function. Use "
+                "torch.autograd.grad, or transform the function itself: xt.to_torch(xt.grad(f), args), or "
+                'xt.vectorize(f, "batch")'
+            )
+        if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
+            return list(self.forward(tensors))[: self.count]
         return list(self.plain(tensors))
 
     # ---- types ----
@@ -253,6 +271,12 @@ class _Split(Split):
 def _sizes(tensors: Sequence[torch.Tensor]) -> Any:
     """A key of the sizes of arguments."""
     return options.current(), *[tuple(map(int, t.shape)) for t in tensors]
+
+
+def _is_transformed(t: torch.Tensor) -> bool:
+    """Whether it belongs to a transformation of torch.func."""
+    inner = torch._C._functorch
+    return bool(inner.is_batchedtensor(t) or inner.is_gradtrackingtensor(t))
 
 
 def _floating(t: torch.Tensor) -> bool:

@@ -425,6 +425,11 @@ def convolve(x: ArrayLike, k: ArrayLike, /, dims: tuple[str, str], mode: str = "
     if not isinstance(dims, (list, tuple)) or len(dims) != 2:
         raise fail(DimensionError, "signal.convolve", f"dims are (dim of x, dim of the kernel), not {dims!r}", x, k)
     time, kernel = dims
+    if isinstance(time, (list, tuple)) or isinstance(kernel, (list, tuple)):
+        raise fail(
+            DimensionError, "signal.convolve", f"convolves along one dim; dims are two names, not {dims!r}", x, k,
+            instead='Along two, write xt.nn.conv(x, xt.flip(k, ("v", "u")), dims={"y": "v", "x": "u"})',
+        )  # fmt: skip
     dims_of("signal.convolve", x, time)
     dims_of("signal.convolve (kernel)", k, kernel)
     if kernel == time:

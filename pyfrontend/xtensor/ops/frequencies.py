@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..base.dims import check_name
-from ..base.errors import ArgumentError, DTypeError
+from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError
 from ..call.dispatch import op, tracing
 from ..trace import build
 from ..trace.lift import as_tracer
@@ -19,7 +19,9 @@ from .moving import read_positions, rolled
 from .types import Array, ArrayLike, Dims
 
 
-def _frequencies(name: str, positions: np.ndarray, n: int, dim: str, d: float, dtype: Any) -> Array:
+def _frequencies(name: str, positions: np.ndarray, n: int, dim: str | None, d: float, dtype: Any) -> Array:
+    if dim is None:
+        raise fail(ArgumentTypeError, name, "dim= is missing, the name of the new dim", instead='Write dim="frequency"')
     check_name(dim)
     spacing = number(name, d, "d")
     if spacing == 0:
@@ -38,7 +40,7 @@ def _count(name: str, n: Any) -> int:
     return count
 
 
-def fftfreq(n: int, /, d: float = 1.0, *, dim: str, dtype: Any = None) -> Array:
+def fftfreq(n: int, /, d: float = 1.0, *, dim: str | None = None, dtype: Any = None) -> Array:
     """Returns the frequencies of the values of `fft` of `n` values that lie `d` apart, along the dim `dim`.
 
     They are 0, 1, .., -2, -1 over n d: cycles per unit of `d`. Example: xt.fft.fftfreq(8, d=0.1, dim="time").
@@ -47,7 +49,7 @@ def fftfreq(n: int, /, d: float = 1.0, *, dim: str, dtype: Any = None) -> Array:
     return _frequencies("fft.fftfreq", np.fft.fftfreq(count, 1 / count), count, dim, d, dtype)
 
 
-def rfftfreq(n: int, /, d: float = 1.0, *, dim: str, dtype: Any = None) -> Array:
+def rfftfreq(n: int, /, d: float = 1.0, *, dim: str | None = None, dtype: Any = None) -> Array:
     """Returns the frequencies of the n // 2 + 1 values of `rfft` of `n` values that lie `d` apart, along `dim`."""
     count = _count("fft.rfftfreq", n)
     return _frequencies("fft.rfftfreq", np.arange(count // 2 + 1.0), count, dim, d, dtype)

@@ -255,6 +255,10 @@ class Tracer(_Base):
     def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
         self._no_value("NumPy was asked to read an array", "Use the xt function of the same name")
 
+    @property
+    def __jax_array__(self) -> NoReturn:  # JAX asks whether there is one, and refuses it
+        self._no_value("JAX was asked to read an array", "Use the xt function of the same name, xt.tanh for jnp.tanh")
+
     def __copy__(self) -> Tracer:
         return self
 

@@ -20,7 +20,7 @@ from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTyp
 from ..base.lacking import is_traced
 from ..base.named import Labelled
 from ..base.ranges import does_not_fit, fits
-from ..base.refusals import unnamed
+from ..base.refusals import of_others, unnamed
 from .devices import named
 from .options import current
 from .shared import copies, made_over
@@ -230,6 +230,8 @@ def from_values(
 
 
 def _as_numpy(data: Any, dtype: dtypes.DType | None, copy: bool | None) -> np.ndarray[Any, Any]:
+    if not isinstance(data, (np.ndarray, np.generic, list)) and (found := of_others(data, "xt.array: ")):
+        raise found
     if not isinstance(data, (np.ndarray, np.generic)) and hasattr(data, "__dlpack__"):
         # A dtype or device that NumPy does not take this way it may take by __array__.
         with suppress(BufferError, RuntimeError, TypeError):

@@ -512,5 +512,5 @@ def test_named_tuples_dataclasses_and_numbers_as_keys() -> None:
     for wrong in (Moments(x, x), {"w": x}, Model(x, {0: x})):
         with pytest.raises(xt.ArgumentTypeError, match=r"argument model is .*Model\(w=\*"):
             g(wrong, x)
-    with pytest.raises(xt.UnsupportedError, match="hold a OrderedDict; a bundle can hold dicts, lists, tuples, named"):
+    with pytest.raises(xt.UnsupportedError, match="hold an OrderedDict; a bundle can hold dicts, lists, tuples, named"):
         xt.export(lambda p: p["a"], args=(collections.OrderedDict(a=n),))

@@ -116,15 +116,41 @@ def test_an_array_in_chunks_that_is_computed_says_so() -> None:
         assert found[0].filename == __file__
 
 
+def test_arguments_by_keyword() -> None:
+    same(xt.blocks(loss)(W, y=Y.chunk(t=4), x=X).compute(), loss(W, X, Y))
+    with pytest.raises(xt.ArgumentTypeError, match="v"):
+        xt.blocks(loss)(W, X.chunk(t=4), v=Y)
+
+
+def test_what_dask_has_not_computed_yet_is_no_array() -> None:
+    later = dask.delayed(lambda: 1.0)()
+    for f in (xt.exp, xt.array, lambda x: xt.ones(a=2) + x, xt.jit(lambda x: x)):
+        with pytest.raises(xt.ArgumentTypeError, match=r"a dask.delayed has no values yet. Write x.compute\(\)"):
+            f(later)
+    for f in (xt.exp, lambda x: xt.array(x, ("t", "i"))):
+        with pytest.raises(xt.ArgumentTypeError, match=r"a dask.array has no values yet.*xr.DataArray\(x, dims=..\)"):
+            f(X.chunk(t=4).data)
+
+
 def test_errors() -> None:
     f = xt.blocks(loss)
     with pytest.raises(xt.ArgumentTypeError, match=r"blocks\(loss\): no argument is in chunks. .*x.chunk\(time=1000\)"):
         f(W, X, Y)
-    with pytest.raises(xt.SizeError, match=r"argument \[2\] has chunks of other sizes along 't'.*xr.unify_chunks"):
+    with pytest.raises(xt.SizeError, match=r"argument \[2\] has chunks of other sizes along 't'.*x.chunk\(t=3\)"):
         f(W, X.chunk(t=3), Y.chunk(t=4))
+    with pytest.raises(xt.SizeError, match=r"Write x, y = xr.unify_chunks\(x, y\)"):
+        f(W, X.chunk(t=(1, 4, 5)), Y.chunk(t=4))
+    for other, kind in (
+        (np.array(list("abcdefghij")), "<U1"),
+        (np.arange("2020-01", 10, dtype="M8[ns]"), "datetime64"),
+    ):
+        labels = xr.DataArray(other, dims="t")
+        for given in (labels, labels.chunk(t=3)):
+            with pytest.raises(xt.DTypeError, match=rf"argument \['y'\] is {kind}.*leave it out, or convert it"):
+                f(W, X.chunk(t=3), y=given)
     with pytest.raises(xt.SizeError, match=r"argument \[2\] has size 9 along 't', and the arrays in chunks have 10"):
         f(W, X.chunk(t=3), Y[1:])
-    with pytest.raises(xt.ArgumentTypeError, match=r"argument \[2\] is a ndarray"):
+    with pytest.raises(xt.ArgumentTypeError, match=r"argument \[2\] is an ndarray"):
         f(W, X.chunk(t=3), Y.values)
     with pytest.raises(xt.ArgumentError, match=r"reduce='prod'\): write one of 'sum', 'mean', 'max', 'min'"):
         xt.blocks(loss, "prod")

@@ -111,6 +111,29 @@ def test_derivatives_against_finite_differences() -> None:
     check_grads(g, (values(2, 3), values(3, seed=1)), order=2, modes=("fwd", "rev"))
 
 
+def test_arguments_by_keyword() -> None:
+    g = xt.to_jax(layer, (PARAMETERS, INPUT))
+    p, x = arguments()
+    same(jax.jit(g)(x=x, p=p), layer_of_jax(p, x))
+
+
+def test_each_library_refuses_what_the_other_traces() -> None:
+    x = values(2)
+    for f in (xt.exp, xt.jit(lambda x: x), lambda x: xt.ones(a=2) + x, lambda x: xt.array(x, "a")):
+        for transform in (jax.jit, jax.grad, jax.vmap):
+            with pytest.raises(
+                xt.ArgumentTypeError, match=r"a traced array of JAX, of shape .*Write g = xt.to_jax\(f, "
+            ):
+                transform(f)(x)
+    with pytest.raises(xt.ArgumentTypeError, match=r"JAX was asked to read an array.*xt.tanh for jnp.tanh") as e:
+        xt.jit(jnp.asarray)(xt.ones(a=2))
+    assert e.value.parts[1] is not None and e.value.parts[1].startswith(__file__)
+    with pytest.raises(TypeError) as other:
+        xt.jit(lambda x: jnp.tanh(x))(xt.ones(a=2))
+    assert isinstance(other.value.__cause__ or other.value.__context__, xt.ArgumentTypeError)
+    np.testing.assert_array_equal(jnp.asarray(xt.ones(a=2)), np.ones(2))
+
+
 def test_another_size_is_another_program() -> None:
     g = xt.to_jax(layer, (PARAMETERS, INPUT))
     for batch in (5, 1, 0, 5):
@@ -221,6 +244,14 @@ def test_errors_say_which_argument_and_what_args_has() -> None:
         g(p, "x")
     with pytest.raises(xt.ArgumentTypeError, match=r"the arguments are .* and those of args= are"):
         g(p)
+    with pytest.raises(xt.DTypeError, match=r"argument \[1\] is float32, and args= says float64"):
+        g(p, np.ones((5, 3), "f4"))
+    with pytest.raises(xt.ArgumentTypeError, match=r"an Array, not an array of JAX or NumPy. Write x.values"):
+        g(p, xt.ones(batch=5, i=3))
+    with pytest.raises(xt.ArgumentTypeError, match="z= is given by keyword, and is not one of the arguments"):
+        g(p, z=x)
+    with pytest.raises(xt.ArgumentTypeError, match=r"args= has the type of no array, but 'batch'. Give the type of"):
+        xt.to_jax(layer, ("batch", "pixel"))
     h = xt.to_jax(lambda x, i: x.isel(a=i), (xt.spec(a=3), xt.spec(n=1, dtype="i4")))
     with pytest.raises(
         jax.errors.JaxRuntimeError, match=r"IndexError: .*index 7 is out of range for size 3 of dim 'a'"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 import sys
 from pathlib import Path
@@ -166,12 +167,33 @@ def test_errors_say_which_argument_and_what_args_has() -> None:
         g(p, x.detach().to_sparse())
     with pytest.raises(xt.DeviceError, match=r"is on meta. Move it by x.cpu\(\)"):
         g(p, x.detach().to("meta"))
-    with pytest.raises(xt.ArgumentTypeError, match=r"x= is given by keyword.*by position"):
-        g(p, x=x)
+    torch.testing.assert_close(g(x=x, p=p)["y"], g(p, x)["y"])
+    with pytest.raises(xt.ArgumentTypeError, match=r"z= is given by keyword.*by position"):
+        g(p, z=x)
+    with pytest.raises(xt.ArgumentTypeError, match=r"an Array, not a torch.Tensor. Write torch.from_dlpack\(x\)"):
+        g(p, xt.ones(batch=5, i=3))
+    loss = functools.partial(lambda x: g(p, x)["loss"])
+    for transform in (torch.func.grad, torch.func.vmap, torch.func.jacrev):
+        with pytest.raises(xt.UnsupportedError, match=r"torch.func.grad, vmap.*xt.to_torch\(xt.grad\(f\), args\)"):
+            transform(loss)(x.detach()[None] if transform is torch.func.vmap else x.detach())
     with pytest.raises(xt.UnsupportedError, match=r"a tensor has a tangent.*xt.jvp"), torch.no_grad():
         torch.func.jvp(lambda x: g(p, x)["loss"], (x,), (x,))
     with pytest.raises(xt.ArgumentTypeError, match="without named dims, of shape"):
         xt.to_torch(layer, (np.ones(3),))
+    with pytest.raises(xt.ArgumentTypeError, match="args= has the type of no array, but 'batch'"):
+        xt.to_torch(layer, ("batch", "pixel"))
+
+
+def test_errors_of_a_module_name_what_the_caller_gave() -> None:
+    for given, text in ((np.ones(2), r"\['w'\] is an ndarray of shape \(2,\)"), ("w", r"\['w'\] is a str")):
+        with pytest.raises(xt.ArgumentTypeError, match=rf"parameters{text}. It is a pytree of arrays with named dims"):
+            xt.to_torch(lambda p, x: x, INPUT, parameters={"w": given})
+    module = xt.to_torch(layer, (INPUT,), parameters={"w": xt.ones(i=3, o=4), "b": xt.zeros(o=4)})
+    with pytest.raises(xt.SizeError, match=r"argument \[0\] has the shape \(5, 4\)"):
+        module(tensor(5, 4))
+    with pytest.raises(xt.ArgumentTypeError, match=r"the arguments are \(\), and those of args= are \(\*\)"):
+        module()
+    torch.testing.assert_close(module(x=tensor(5, 3))["y"], module(tensor(5, 3))["y"])
 
 
 def test_the_page_runs() -> None:

@@ -68,6 +68,17 @@ MESSAGES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     ),
     "max_pool": (lambda: xt.nn.max_pool(X, {"time": 9}), xt.SizeError, "^xt.nn.max_pool: a window of 9"),
     "convolve": (lambda: xt.signal.convolve(X, X, dims="time"), xt.DimensionError, "^xt.signal.convolve: "),  # type: ignore[arg-type]
+    "convolve along two dims": (
+        lambda: xt.signal.convolve(X, xt.ones(u=2, v=2), dims=(("time", "ch"), ("u", "v"))),  # type: ignore[arg-type]
+        xt.DimensionError,
+        r"along one dim; dims are two names, not .*Along two, write xt.nn.conv\(x, xt.flip\(k",
+    ),
+    "fftfreq": (
+        lambda: xt.fft.fftfreq(8, 0.1),
+        xt.ArgumentTypeError,
+        "^xt.fft.fftfreq: dim= is missing, the name of the new dim. Write dim=\"frequency\"",
+    ),
+    "rfftfreq": (lambda: xt.fft.rfftfreq(8), xt.ArgumentTypeError, "^xt.fft.rfftfreq: dim= is missing"),
     "rolling.median": (
         lambda: X.rolling(time=2).median(),
         AttributeError,
