@@ -130,7 +130,8 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
     Block *block = entry.addEntryBlock();
     b.setInsertionPointToStart(block);
     const bool onDevice = getOperation()->hasAttr(kDeviceAttr);
-    if (!onDevice && mayReport())
+    // On a device, only Python's functions report to the host.
+    if (onDevice ? getOperation().lookupSymbol("xt_callback") != nullptr : mayReport())
       func::CallOp::create(b, declare(b, "xt_begin_call", {pointer}, {}),
                            ValueRange{block->getArgument(2)});
     ArgumentReader reader(b, main, block->getArgument(0), block->getArgument(1));
@@ -209,7 +210,7 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
     auto inputs = main->getAttrOfType<IntegerAttr>("xtensor.inputs");
     int64_t arguments = main.getNumArguments(), ins = inputs ? inputs.getInt() : arguments;
     // What the host reads or computes itself happens once per call.
-    bool replayable = !module.lookupSymbol("xt_call_map");
+    bool replayable = !module.lookupSymbol("xt_call_map") && !module.lookupSymbol("xt_callback");
     bool reports = module->hasAttr("xtensor.sites") || module->hasAttr("xtensor.limited");
     int64_t fields[] = {ins, arguments - ins, sizes, reports, replayable, 0};
     Value s = LLVM::UndefOp::create(b, type);
@@ -230,6 +231,7 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
            getOperation().lookupSymbol("xt_argsort") || getOperation().lookupSymbol("xt_top_k") ||
            getOperation().lookupSymbol("xt_all_reduce") ||
            getOperation().lookupSymbol("xt_all_gather") ||
+           getOperation().lookupSymbol("xt_callback") ||
            getOperation().lookupSymbol("xt_fourier") ||
            getOperation()
                ->walk([](memref::AllocOp) { return WalkResult::interrupt(); })

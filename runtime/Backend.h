@@ -70,6 +70,19 @@ struct xt_ticket {
 
 namespace xtensor {
 
+/// While it lives, this thread may begin other calls on devices than the one that it is in.
+class CallsAside {
+public:
+  CallsAside();
+  ~CallsAside();
+  CallsAside(const CallsAside &) = delete;
+
+private:
+  xt_device *device;
+  xt_program *program;
+  xt_ticket *ticket;
+};
+
 struct Backend {
   const char *name;
   int32_t (*count)();

@@ -108,6 +108,17 @@ thread_local Calls calls;
 
 } // namespace
 
+xtensor::CallsAside::CallsAside()
+    : device(std::exchange(calls.device, nullptr)), program(std::exchange(calls.program, nullptr)),
+      ticket(std::exchange(calls.ticket, nullptr)) {}
+
+xtensor::CallsAside::~CallsAside() {
+  calls.drop();
+  calls.device = device;
+  calls.program = program;
+  calls.ticket = ticket;
+}
+
 int32_t xtensor::fail(const char *format, ...) {
   char text[sizeof lastError]; // the arguments may hold the last error
   va_list arguments;

@@ -37,10 +37,12 @@ int32_t xt_poll() {
     bool ends = check() != 0;
     current = call; // other code may have run
     if (ends)
-      report(7, 0, 0, 0);
+      xtensor::reportEnd();
   }
   return __atomic_load_n(&call->code, __ATOMIC_RELAXED) != 0;
 }
+
+void xtensor::reportEnd() { report(7, 0, 0, 0); }
 
 void xtensor::reportNoMemory(int64_t bytes) { report(2, 0, 0, bytes); }
 

@@ -92,6 +92,10 @@ typedef struct xt_array {
 #define XT_ROUTINE(name) XT_API void name(const xt_array *arrays, const int64_t *options);
 #include "Routines.def"
 
+/* What xt_callback calls, on its thread. A result other than 0 becomes the status of the call. It
+ * may run other compiled code. */
+XT_API void xt_set_callback(int32_t (*callback)(const xt_array *arrays, const int64_t *options));
+
 /* The functions of the MPI library of this process, which Python finds. Handles are as its ABI
  * passes them, in a word; `create_op` writes one to its last argument. types: of XT_I8 to XT_I64,
  * the unsigned ones, XT_F32 and XT_F64. ops: sum, product, maximum, minimum. */

@@ -60,6 +60,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "Control flow": ("transforms.control",),
     "Optimizers": ("optim",),
     "Pytrees": ("tree",),
+    "Looking inside": ("debug",),
     "Checks": ("testing",),
 }  # fmt: skip
 # What methods give that have methods themselves.
@@ -67,7 +68,7 @@ OBJECTS = {
     "x.at(time=0)": Selection, "x.rolling(time=3)": Rolling, "x.coarsen(time=3)": Coarsen, "x.groupby(..)": GroupBy,
     "x.weighted(w)": Weighted,
 }  # fmt: skip
-ROOMS = ("linalg", "random", "nn", "fft", "signal", "optim", "tree", "testing")
+ROOMS = ("linalg", "random", "nn", "fft", "signal", "optim", "tree", "debug", "testing")
 
 
 def families() -> dict[str, list[str]]:

@@ -1,6 +1,5 @@
 // Rewrites of the ops with regions: what is known not to run, or not to be read, goes.
 #include "XTensor/Dims.h"
-#include "XTensor/IndexOps.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -34,14 +33,14 @@ struct KnownSwitch : OpRewritePattern<SwitchOp> {
 };
 
 /// Marks what is needed of the carries of a loop: those in `needed`, those that a needed one is
-/// computed from, and those that decide whether an index is out of range.
+/// computed from, and those that ops with effects read, such as an index that may be out of range.
 SmallVector<bool> neededCarries(Block &body, SmallVector<Value> needed, unsigned carries) {
   // Ops are few in a body; a value's operands are those of its op and of what nests in it.
   SmallVector<bool> marked(carries);
   llvm::SmallPtrSet<Operation *, 32> seen;
   auto yields = body.back().getOperands();
   for (Operation &op : body)
-    if (mayRaise(&op))
+    if (!isMemoryEffectFree(&op))
       op.walk([&](Operation *inner) { llvm::append_range(needed, inner->getOperands()); });
   while (!needed.empty()) {
     Value v = needed.pop_back_val();

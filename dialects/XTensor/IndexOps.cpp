@@ -44,13 +44,6 @@ static bool raises(Operation *op) {
   return false;
 }
 
-bool xtensor::mayRaise(Operation *op) {
-  auto found = [](Operation *inner) {
-    return raises(inner) ? WalkResult::interrupt() : WalkResult::advance();
-  };
-  return op->walk(found).wasInterrupted();
-}
-
 using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
 
 /// The effect of reporting an index out of range. It keeps an op whose result is unused.

@@ -10,9 +10,6 @@ namespace xtensor {
 /// start or from the end.
 bool isKnownInside(mlir::Value index, ArrayType source, mlir::StringAttr dim);
 
-/// Whether `op`, or an op in its regions, fails when an index is out of range.
-bool mayRaise(mlir::Operation *op);
-
 } // namespace xtensor
 
 #endif // XTENSOR_INDEX_OPS_H

@@ -8,13 +8,15 @@ using namespace mlir;
 using namespace xtensor;
 
 void LibraryOp::build(OpBuilder &b, OperationState &state, StringRef routine, ValueRange inputs,
-                      ValueRange outs, ArrayAttr axes, ArrayRef<int64_t> options, bool contiguous) {
+                      ValueRange outs, ArrayAttr axes, ArrayRef<int64_t> options, bool contiguous,
+                      bool ordered) {
   SmallVector<Type> results;
   for (Value out : outs)
     if (isa<TensorType>(out.getType()))
       results.push_back(out.getType());
   build(b, state, results, b.getStringAttr(routine), inputs, outs, axes,
-        b.getDenseI64ArrayAttr(options), contiguous ? b.getUnitAttr() : UnitAttr());
+        b.getDenseI64ArrayAttr(options), contiguous ? b.getUnitAttr() : UnitAttr(),
+        ordered ? b.getUnitAttr() : UnitAttr());
 }
 
 LogicalResult ElementaryOp::verify() {
@@ -43,11 +45,11 @@ LogicalResult BitsOp::verify() {
 }
 
 LogicalResult LibraryOp::verify() {
-  if (getOuts().empty())
+  if (getOuts().empty() && !getOrdered())
     return emitOpError("has no out to write to");
   SmallVector<Type> wanted;
   for (Value operand : getOperands())
-    if (isa<TensorType>(operand.getType()) != isa<TensorType>(getOuts()[0].getType()))
+    if (isa<TensorType>(operand.getType()) != isa<TensorType>(getOperand(0).getType()))
       return emitOpError("mixes tensors and memory");
   for (Value out : getOuts())
     if (isa<TensorType>(out.getType()))
@@ -78,6 +80,8 @@ LogicalResult LibraryOp::verify() {
 
 void LibraryOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  if (getOrdered())
+    effects.emplace_back(MemoryEffects::Write::get());
   for (OpOperand &operand : getOperation()->getOpOperands()) {
     if (!isa<MemRefType>(operand.get().getType()))
       continue;

@@ -22,7 +22,8 @@ def XTensor_LibraryOp : XTensor_Op<"library", [
     The routine gets one `xt_array` per operand (ins, then outs: pointer, element type, sizes,
     strides). It also gets `options`, integers whose meaning the routine defines (runtime.h). Its
     results depend only on operands and options, so CSE may merge equal calls. The routine may read
-    the values that an out has before the call. If it does not, pass `tensor.empty`.
+    the values that an out has before the call. If it does not, pass `tensor.empty`. An `ordered`
+    call has other effects, too. Such calls run in order.
 
     `axes` gives, for each operand, the order in which the routine sees its axes. So a permuted
     array needs no copy. -1 adds an axis of size 1 and stride 0. Without `axes`, the order is that
@@ -36,7 +37,7 @@ def XTensor_LibraryOp : XTensor_Op<"library", [
     * (library_c1) All operands are tensors, and the results have the types of the outs; or all
       operands are memrefs, and the op has no results.
     * (library_c2) `axes` has a list per operand, with each of its axes once and any number of -1.
-    * (library_c3) There is at least one out.
+    * (library_c3) There is at least one out, or the call is ordered.
 
     Example: `%l = xtensor.library "xt_cholesky" ins(%a : tensor<8x4x4xf32>) outs(%e :
     tensor<8x4x4xf32>) {axes = [array<i64: 0, 2, 1>, array<i64: 0, 1, 2>], options = array<i64: 1>}
@@ -46,17 +47,18 @@ def XTensor_LibraryOp : XTensor_Op<"library", [
                        Variadic<XTensor_Stored>:$outs,
                        OptionalAttr<TypedArrayAttrBase<DenseI64ArrayAttr, "orders of axes">>:$axes,
                        DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$options,
-                       UnitAttr:$contiguous);
+                       UnitAttr:$contiguous, UnitAttr:$ordered);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
-    $routine (`ins` `(` $inputs^ `:` type($inputs) `)`)? `outs` `(` $outs `:` type($outs) `)`
+    $routine (`ins` `(` $inputs^ `:` type($inputs) `)`)? (`outs` `(` $outs^ `:` type($outs) `)`)?
     attr-dict (`->` type($results)^)?
   }];
   let builders = [OpBuilder<(ins "::llvm::StringRef":$routine, "::mlir::ValueRange":$inputs,
                                  "::mlir::ValueRange":$outs,
                                  CArg<"::mlir::ArrayAttr", "{}">:$axes,
                                  CArg<"::llvm::ArrayRef<int64_t>", "{}">:$options,
-                                 CArg<"bool", "false">:$contiguous)>];
+                                 CArg<"bool", "false">:$contiguous,
+                                 CArg<"bool", "false">:$ordered)>];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutsMutable(); }
   }];

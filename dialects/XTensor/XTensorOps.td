@@ -3,6 +3,7 @@
 #define XTENSOR_OPS_TD
 
 include "XTensor/Base.td"
+include "XTensor/CallbackOps.td"
 include "XTensor/CollectiveOps.td"
 include "XTensor/ControlOps.td"
 include "XTensor/DiffOps.td"

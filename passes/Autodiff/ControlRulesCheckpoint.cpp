@@ -1,5 +1,6 @@
 // checkpoint: the linear part recomputes what it needs from the values that the region captured.
 #include "Autodiff/ControlRules.h"
+#include "XTensor/CallbackOps.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -38,8 +39,11 @@ static void copyBehindBarriers(ImplicitLocOpBuilder &b, Linearizer &l, Checkpoin
       if (Value t = l.tangent(v))
         l.setKnownTangent(copy, t);
     });
-  for (Operation &inner : op.getBody()->without_terminator())
-    b.clone(inner, values)->setLoc(derived(inner.getLoc(), "recomputed"));
+  for (Operation &inner : op.getBody()->without_terminator()) {
+    Operation *copy = b.clone(inner, values);
+    copy->setLoc(derived(inner.getLoc(), "recomputed"));
+    eraseEffects(copy);
+  }
 }
 
 LogicalResult xtensor::linearizeCheckpoint(Linearizer &l, Operation *o) {

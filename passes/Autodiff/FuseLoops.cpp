@@ -1,5 +1,6 @@
 #include "Autodiff/Passes.h"
 #include "Autodiff/Regions.h"
+#include "XTensor/CallbackOps.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -17,17 +18,21 @@ static bool usesAny(Operation *op, const DenseSet<Operation *> &producers) {
   return any;
 }
 
-/// What depends on `first` moves to after `second`; false if `second` needs some of that.
+/// What depends on `first` moves to after `second`; false if `second` needs some of that. Ordered
+/// calls depend on those before.
 static bool makeAdjacent(Operation *first, Operation *second) {
   DenseSet<Operation *> dependent{first};
   SmallVector<Operation *> late;
+  bool isOrdered = callsInOrder(first);
   for (Operation *op = first->getNextNode(); op != second; op = op->getNextNode())
-    if (usesAny(op, dependent)) {
+    if (usesAny(op, dependent) || (isOrdered && callsInOrder(op))) {
       dependent.insert(op);
       late.push_back(op);
+      isOrdered |= callsInOrder(op);
     }
   dependent.erase(first);
-  if (usesAny(second, dependent))
+  // A loop that makes the calls of `first`, too, takes its place among them.
+  if (usesAny(second, dependent) || (isOrdered && !callsInOrder(first) && callsInOrder(second)))
     return false;
   for (Operation *op : llvm::reverse(late))
     op->moveAfter(second);
@@ -123,7 +128,8 @@ struct Fusion {
 static bool fuse(ScanOp first, ScanOp second) {
   if (first->getBlock() != second->getBlock() || first.getDim() != second.getDim() ||
       first.getSteps() != second.getSteps() || first.getReverse() != second.getReverse() ||
-      !readsSlices(first, second) || !makeAdjacent(first, second))
+      (callsInOrder(first) && callsInOrder(second)) || !readsSlices(first, second) ||
+      !makeAdjacent(first, second))
     return false;
   Fusion(first, second).run();
   return true;

@@ -1,6 +1,7 @@
 #include "Autodiff/Linearizer.h"
 #include "Autodiff/Passes.h"
 #include "Autodiff/Regions.h"
+#include "XTensor/Fault.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -145,7 +146,12 @@ bool Linearizer::isForward() const {
 LogicalResult Linearizer::visit(Operation *op) {
   const Rule *rule = Rules::get().lookup(op);
   if (!rule || rule->table == Table::Request || rule->table == Table::NoTangent) {
-    InFlightDiagnostic error = op->emitOpError("has no derivative");
+    auto callback = dyn_cast<CallbackOp>(op);
+    InFlightDiagnostic error = callback ? op->emitError() : op->emitOpError("has no derivative");
+    if (callback)
+      error << Fault::Rule << "xt.callback(" << callback.getLabel()
+            << ") has no derivative. Give it one, derivative=.., or stop the gradient of its "
+               "arguments, xt.stop_gradient(x)";
     error.attachNote(request->getLoc()) << "needed by this " << request->getName();
     return error;
   }

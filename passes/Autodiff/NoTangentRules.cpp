@@ -12,9 +12,9 @@ static void rows(Rules &rules, Table table) {
 
 void xtensor::addNoTangentRules(Rules &rules) {
   // Python gives the derivatives of complex factors (linalg/complex_factors.py), by complex ops.
-  rows<AndOp, ArgsortOp, CompareOp, ComplexFactorOp, ConstantOp, ElementaryOp, IotaOp, IsfiniteOp,
-       IsinfOp, IsnanOp, LibraryOp, NotOp, OrOp, ShlOp, ShrOp, SizeOp, XorOp>(rules,
-                                                                              Table::NoTangent);
+  rows<AndOp, ArgsortOp, CallbackOp, CompareOp, ComplexFactorOp, ConstantOp, ElementaryOp, IotaOp,
+       IsfiniteOp, IsinfOp, IsnanOp, LibraryOp, NotOp, OrOp, ShlOp, ShrOp, SizeOp, XorOp>(
+      rules, Table::NoTangent);
   for (ReduceKind kind : {ReduceKind::any, ReduceKind::all, ReduceKind::argmax, ReduceKind::argmin})
     rules.add<ReduceOp>(kind, stringifyReduceKind(kind), {Table::NoTangent});
   // Passes after the derivatives make them.

@@ -22,6 +22,7 @@ private:
   BatchRules();
 };
 
+void addCallbackBatchRules(BatchRules &);
 void addLoopBatchRules(BatchRules &);
 void addNameBatchRules(BatchRules &);
 void addRegionBatchRules(BatchRules &);
@@ -30,6 +31,7 @@ inline BatchRules::BatchRules() {
   addNameBatchRules(*this);
   addRegionBatchRules(*this);
   addLoopBatchRules(*this);
+  addCallbackBatchRules(*this);
 }
 
 } // namespace xtensor

@@ -149,8 +149,10 @@ LogicalResult Batcher::run(Block &block) {
     if (!rule || !rule->visit)
       return op.emitOpError("cannot be vectorized");
     b.setLoc(op.getLoc());
-    // What no instance differs in stays as it is.
-    if (!namesUsed(&op))
+    // What no instance differs in stays as it is, unless it has effects for some instances alone.
+    auto callback = dyn_cast<CallbackOp>(op);
+    bool forSome = callback && callback.getOrdered() && !masks.empty();
+    if (!namesUsed(&op) && !forSome)
       clone(&op);
     else if (failed(rule->visit(*this, &op)))
       return failure();
@@ -174,6 +176,13 @@ FailureOr<SmallVector<Value>> Batcher::fill(Region &to, Block &from, TypeRange t
   SmallVector<Location> locs(types.size(), b.getLoc());
   Block *block = b.createBlock(&to, {}, types, locs);
   return inlined(from, block->getArguments());
+}
+
+Value Batcher::mask() {
+  Value all;
+  for (Value mask : masks)
+    all = all ? Value(AndOp::create(b, all, mask)) : mask;
+  return all;
 }
 
 Value Batcher::choose(Value mask, Value yes, Value no) {

@@ -56,6 +56,18 @@ public:
   /// is then; the counterparts of what it yields.
   llvm::FailureOr<llvm::SmallVector<mlir::Value>> fill(mlir::Region &to, mlir::Block &from,
                                                        mlir::TypeRange types);
+  /// While it lives, what is made is for the instances for which `mask` holds.
+  class Masked {
+  public:
+    Masked(Batcher &t, mlir::Value mask) : t(t) { t.masks.push_back(mask); }
+    ~Masked() { t.masks.pop_back(); }
+    Masked(const Masked &) = delete;
+
+  private:
+    Batcher &t;
+  };
+  /// For which instances an op with effects is meant; null: for all.
+  mlir::Value mask();
   /// `yes` where the mask holds, else `no`.
   mlir::Value choose(mlir::Value mask, mlir::Value yes, mlir::Value no);
 
@@ -67,6 +79,7 @@ private:
   llvm::SmallVector<mlir::StringAttr> order;
   llvm::SmallVector<int64_t> extents;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> sizes;
+  llvm::SmallVector<mlir::Value> masks;
 };
 
 } // namespace xtensor

@@ -172,6 +172,7 @@ static LogicalResult whileEach(Batcher &t, WhileOp op, const Carries &carries) {
     next = t.inlined(body, current);
   } else {
     StandIns standIns(t, mask, op.getBodyRegion());
+    Batcher::Masked masked(t, mask);
     next = t.inlined(body, llvm::map_to_vector(current, [&](Value v) { return standIns.of(v); }));
   }
   if (failed(next))
@@ -179,7 +180,11 @@ static LogicalResult whileEach(Batcher &t, WhileOp op, const Carries &carries) {
   SmallVector<Value> yields;
   for (auto [some, then, now] : llvm::zip_equal(carries.names, *next, current))
     yields.push_back(t.choose(mask, t.spread(then, some), now));
-  auto more = t.inlined(condition, yields);
+  FailureOr<SmallVector<Value>> more = failure();
+  {
+    Batcher::Masked masked(t, mask);
+    more = t.inlined(condition, yields);
+  }
   if (failed(more))
     return failure();
   yields.insert(yields.begin(), AndOp::create(t.b, mask, more->front()));

@@ -146,6 +146,7 @@ static FailureOr<SmallVector<Value>> runWhereTaken(Batcher &t, Region &branch, V
   FailureOr<SmallVector<Value>> yields = failure();
   {
     StandIns standIns(t, mask, branch);
+    Batcher::Masked masked(t, mask);
     yields = t.inlined(body, {});
   }
   if (failed(yields))

@@ -44,7 +44,7 @@ struct LibraryBuffers : DstBufferizableOpInterfaceExternalModel<LibraryBuffers, 
     unsigned inputs = op.getInputs().size();
     LibraryOp::create(rewriter, loc, op.getRoutine(), ArrayRef(seen).take_front(inputs),
                       ArrayRef(seen).drop_front(inputs), op.getAxesAttr(), op.getOptions(),
-                      op.getContiguous());
+                      op.getContiguous(), op.getOrdered());
     for (unsigned i = inputs; i < buffers.size(); ++i)
       if (seen[i] != buffers[i])
         memref::CopyOp::create(rewriter, loc, seen[i], buffers[i]);

@@ -59,7 +59,7 @@ public:
       orders.push_back(orderOf(i));
       count += 2 * orders.back().size();
     }
-    Value arrays = stack(array, op.getNumOperands());
+    Value arrays = stack(array, std::max<int64_t>(op.getNumOperands(), 1));
     numbers = stack(i64, std::max<int64_t>(count, 1));
     Value options = place(numbers, i64, 0);
     for (int64_t option : op.getOptions())

@@ -113,14 +113,15 @@ private:
   /// Sorts and Fourier transforms aside, a routine takes about the elements of its matrices times
   /// their side.
   static double workOfRoutine(LibraryOp op) {
+    StringRef name = op.getRoutine();
+    // They wait for other processes, or for Python.
+    if (name.starts_with("xt_all_") || name == "xt_callback")
+      return kLongCall;
     double elements = 0, side = 1;
     for (Value operand : op.getOperands())
       elements += elementsOf(operand);
     for (int64_t size : cast<ShapedType>(op.getOperand(0).getType()).getShape())
       side = std::max<double>(side, ShapedType::isDynamic(size) ? kOpenSteps : size);
-    StringRef name = op.getRoutine();
-    if (name.starts_with("xt_all_")) // it waits for other processes
-      return kLongCall;
     bool isSortOrFourier = name == "xt_argsort" || name == "xt_top_k" || name == "xt_fourier";
     return 100 + elements * (isSortOrFourier ? 16 : side);
   }

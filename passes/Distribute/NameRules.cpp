@@ -95,6 +95,20 @@ static LogicalResult iota(Distributor &t, Operation *o) {
   return success();
 }
 
+/// Each process calls its own function: one that has effects on parts, one with results on the
+/// whole.
+static LogicalResult callback(Distributor &t, Operation *op) {
+  auto wanted = t.wantedOf(op);
+  if (failed(wanted))
+    return failure();
+  if (wanted->empty())
+    return success();
+  for (OpOperand &operand : op->getOpOperands())
+    operand.set(t.whole(operand.get(), dimsOf(arrayType(operand.get()))));
+  t.takeParts(op, *wanted);
+  return success();
+}
+
 //===- sums ----------------------------------------------------------------===//
 
 /// Combines partial results across the dims that a reduction of parts is taken over. A dim of
@@ -160,6 +174,7 @@ void xtensor::addNameDistributeRules(DistributeRules &rules) {
   rules.add<ArgsortOp>(alongDim<ArgsortOp>, "whole along its dim");
   rules.add<BarrierOp>(barrier, "its operand's type");
   rules.add<BroadcastOp>(broadcast, "result type of a part");
+  rules.add<CallbackOp>(callback, "parts, or whole arrays for results");
   rules.add<ConcatOp>(alongDim<ConcatOp>, "whole along its dim");
   rules.add<ConstantOp>(constant, "its part");
   rules.add<ContractOp>(contract, "sums of parts, combined");

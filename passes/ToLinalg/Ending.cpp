@@ -1,4 +1,5 @@
 #include "ToLinalg/Ending.h"
+#include "XTensor/CallbackOps.h"
 #include "XTensor/Endings.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -64,9 +65,12 @@ std::optional<Ending> xtensor::endingOf(ScanOp op) {
       return std::nullopt;
     llvm::append_range(work, made->getOperands());
   }
-  for (Operation &inner : *op.getBody())
+  for (Operation &inner : *op.getBody()) {
     if (slice.contains(&inner))
       ending.ops.push_back(&inner);
+    if (&inner != choice && callsInOrder(&inner)) // the last condition's, too
+      return std::nullopt;
+  }
   return ending;
 }
 

@@ -192,6 +192,7 @@ mlir::LogicalResult lowerShape(mlir::Operation *op, Lowering &to);
 mlir::Value inserted(mlir::Value array, mlir::Value whole, llvm::ArrayRef<int64_t> offsets,
                      llvm::ArrayRef<int64_t> strides, ArrayType type, Lowering &to);
 void lowerGather(GatherOp op, Lowering &to);
+void lowerCallback(CallbackOp op, Lowering &to);
 /// A collective; failure: it is none.
 mlir::LogicalResult lowerCollective(mlir::Operation *op, Lowering &to);
 void lowerArgsort(ArgsortOp op, Lowering &to);

@@ -85,6 +85,8 @@ static LogicalResult lower(Operation *op, Lowering &to) {
     return lowerAccumulate(accumulate, to), success();
   if (auto scatter = dyn_cast<ScatterOp>(op))
     return lowerScatter(scatter, to), success();
+  if (auto callback = dyn_cast<CallbackOp>(op))
+    return lowerCallback(callback, to), success();
   if (succeeded(lowerFactors(op, to)))
     return success();
   if (succeeded(lowerCollective(op, to)))

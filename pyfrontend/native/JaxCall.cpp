@@ -4,6 +4,7 @@
 #include "JaxCall.h"
 #include "Executable.h"
 #include "Services.h"
+#include "Signals.h"
 
 #include "xla/ffi/api/c_api.h"
 
@@ -15,27 +16,6 @@ namespace {
 
 PyObject *find; // called with the key of a program; returns its Executable, or raises
 XLA_FFI_TypeId stateType = XLA_FFI_UNKNOWN_TYPE_ID; // XLA sets it when the type is registered
-
-/// The interpreter, from any thread. Not taken while Python ends: the wait would not.
-class Interpreter {
-public:
-#if PY_VERSION_HEX >= 0x030d0000
-  Interpreter() : there(Py_IsInitialized() && !Py_IsFinalizing()) {
-#else
-  Interpreter() : there(Py_IsInitialized() && !_Py_IsFinalizing()) {
-#endif
-    if (there)
-      state = PyGILState_Ensure();
-  }
-  ~Interpreter() {
-    if (there)
-      PyGILState_Release(state);
-  }
-  const bool there;
-
-private:
-  PyGILState_STATE state;
-};
 
 XLA_FFI_Error *errorOf(XLA_FFI_CallFrame *frame, const char *message, XLA_FFI_Error_Code code) {
   XLA_FFI_Error_Create_Args args{XLA_FFI_Error_Create_Args_STRUCT_SIZE, nullptr, message, code};

@@ -5,6 +5,7 @@
 
 #include "Array.h"
 #include "Bundle.h"
+#include "Callbacks.h"
 #include "Collectives.h"
 #include "DeviceCall.h"
 #include "Devices.h"
@@ -97,7 +98,8 @@ PyMODINIT_FUNC PyInit__native() {
     return nullptr;
   if (initDtypes() && initType(module) && initDevices(module) && initArray(module) &&
       initExecutable(module) && initDeviceCall(module) && initSignals() && initFunction(module) &&
-      initBundle(module) && initDonation(module) && initCollectives(module) && initJax(module))
+      initBundle(module) && initDonation(module) && initCollectives(module) &&
+      initCallbacks(module) && initJax(module))
     return module;
   Py_DECREF(module);
   return nullptr;

@@ -59,6 +59,27 @@ void xtensor::enterAway(xt_entry entry, void **buffers, size_t count, const int6
   PyEval_RestoreThread(state);
 }
 
+static bool isUsable() {
+#if PY_VERSION_HEX >= 0x030d0000
+  return Py_IsInitialized() && !Py_IsFinalizing();
+#else
+  return Py_IsInitialized() && !_Py_IsFinalizing();
+#endif
+}
+
+xtensor::Interpreter::Interpreter() : there(isUsable()), before(std::exchange(away, nullptr)) {
+  if (!there) // the wait would not end
+    return;
+  isForeign = !PyGILState_GetThisThreadState();
+  state = PyGILState_Ensure();
+}
+
+xtensor::Interpreter::~Interpreter() {
+  if (there)
+    PyGILState_Release(state);
+  away = before;
+}
+
 bool xtensor::initSignals() {
   PyObject *threading = PyImport_ImportModule("threading");
   PyObject *thread = threading ? PyObject_CallMethod(threading, "main_thread", nullptr) : nullptr;

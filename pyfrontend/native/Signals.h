@@ -10,6 +10,22 @@ namespace xtensor {
 /// exception is set that a signal's handler raised.
 void enterAway(xt_entry entry, void **buffers, size_t count, const int64_t *sizes,
                xt_status &status);
+/// While it lives, compiled code that this thread is in holds the interpreter again, and may run
+/// any Python. From any thread. `there`: Python is not ending.
+class Interpreter {
+public:
+  Interpreter();
+  ~Interpreter();
+  Interpreter(const Interpreter &) = delete;
+  const bool there;
+  /// Whether no Python runs on this thread but for this object, so that exceptions go with it.
+  bool isForeign = false;
+
+private:
+  PyThreadState *before;
+  PyGILState_STATE state;
+};
+
 /// False with an exception set.
 bool initSignals();
 

@@ -14,7 +14,7 @@ from .base.collector import Paused as _Paused
 
 with _Paused():
     from . import _native as _native  # first: it starts to load the compiler
-    from . import fft, linalg, nn, optim, random, signal, testing, tree
+    from . import debug, fft, linalg, nn, optim, random, signal, testing, tree
     from .aot.bundle import Bundle
     from .aot.export import export
     from .aot.load import Loaded, LoadedFunctions, load
@@ -44,7 +44,6 @@ with _Paused():
     from .bridges import blocks, gather, local, named, to_jax, to_torch
     from .call.arrays import array, as_array
     from .call.dispatch import plain as _plain
-    from .compiler import debug
     from .equations import implicit
     from .ir.context import mlir as _mlir
     from .ops import *  # noqa: F403

@@ -17,6 +17,7 @@ from ..compiler import supports
 from ..compiler.executable import operands_of
 from ..ir.context import compiler, diagnosed
 from ..labels.origins import origins
+from ..trace.callbacks import for_bundle
 from ..transforms.jit import Jitted, jit
 from ..values.devices import BACKENDS
 from ..values.targets import target_named
@@ -194,7 +195,8 @@ def _traced(asked: _Asked) -> tuple[Program, dict[str, Any]]:
             f"xt.export: {jitted.__name__} has mesh= and split=, and a bundle is the program of one process. Export "
             "xt.jit(f) without them"
         )
-    program, call, _ = jitted._compiler.abstract(*_by_position(jitted, asked.args, asked.kwargs), donates=False)
+    with for_bundle():
+        program, call, _ = jitted._compiler.abstract(*_by_position(jitted, asked.args, asked.kwargs), donates=False)
     weights = [a.to("cpu").to_numpy().tobytes() for a in program.captured]
     return program, {
         "module": program.module,

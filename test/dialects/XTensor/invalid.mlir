@@ -337,6 +337,42 @@ func.func @f(%m: memref<3x4xf32>) {
 
 // -----
 
+// callback_c1
+func.func @f(%a: !xtensor.array<i: ?, f32>) {
+  // expected-error@+1 {{'xtensor.callback' op result j: ?: no argument has the dim "j", so its size is not known}}
+  %y = xtensor.callback "f" number 0 (%a) : (!xtensor.array<i: ?, f32>) -> !xtensor.array<j: ?, f32>
+  return
+}
+
+// -----
+
+// callback_c2
+func.func @f(%a: !xtensor.array<f32>) {
+  // expected-error@+1 {{'xtensor.callback' op has 1 names of instances: the last arguments must be as many positions, i64 without dims}}
+  xtensor.callback ordered "f" number 0 (%a) instances [v] : (!xtensor.array<f32>) -> ()
+  return
+}
+
+// -----
+
+// callback_c3
+func.func @f(%a: !xtensor.array<f32>) {
+  // expected-error@+1 {{'xtensor.callback' op has no results and is not ordered: nothing would keep it}}
+  xtensor.callback "f" number 0 (%a) : (!xtensor.array<f32>) -> ()
+  return
+}
+
+// -----
+
+// callback_c4
+func.func @f(%a: !xtensor.array<f32>) {
+  // expected-error@+1 {{'xtensor.callback' op is ordered: it is made for one instance after another, not together}}
+  %y = xtensor.callback ordered together "f" number 0 (%a) : (!xtensor.array<f32>) -> !xtensor.array<f32>
+  return
+}
+
+// -----
+
 // matrix_c1
 func.func @f(%a: !xtensor.array<row: 3, col: 3, f32>) {
   // expected-error@+1 {{cholesky: expected two dims, row and column, got 1}}

@@ -48,6 +48,8 @@ func.func @no_tangent(%x: !x, %t: tensor<3xf32>) -> (!x, !xtensor.linear<(!x) ->
     %out = xtensor.library "xt_name" outs(%t : tensor<3xf32>) -> tensor<3xf32>
     %number = arith.constant 1.0 : f32
     %elementary = xtensor.elementary "lgamma" %number : f32
+    %called = xtensor.callback "f" number 0 (%x_) : (!x) -> !i
+    xtensor.callback ordered "x {}" number 1 (%x_, %called) : (!x, !i) -> ()
     %y_ = xtensor.mul %x_, %r : !x, !x
     xtensor.yield %y_ : !x
   } : (!x) -> (!x, !xtensor.linear<(!x) -> !x>)

@@ -1,0 +1,62 @@
+"""Looks into programs: values of compiled code, the IR of every phase, and writes to shared memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .compiler.debug import check_shared as check_shared
+from .compiler.debug import dump_phases as dump_phases
+from .trace.printing import show
+from .trace.scope import tracing
+from .transforms.custom import custom_derivative
+
+__all__ = ["backward", "check_shared", "dump_phases", "print"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def print(text: str, /, *args: Any, **kwargs: Any) -> None:
+    """Prints `text` each time that the program gets here, with its fields filled in: print("loss {:.3f}", loss).
+
+    Fields are those of str.format, by position or by name. Arguments are pytrees, of any dims and dtypes. An array
+    without dims is formatted as a number. A format of an array with dims is that of its elements.
+
+    It works on concrete arrays, in functions that are compiled, in loops and branches, and on devices. Lines come in
+    the order of the program. In xt.vectorize there is a line for each instance, which begins with its position.
+    Derivatives do not see it. A bundle leaves it out, with a warning. A program without it does not pay for it.
+    Raises ArgumentError if fields and arguments do not fit together.
+
+    >>> f = xt.jit(lambda x: [xt.debug.print("x is {:.2f}", x), x * x][1])
+    >>> y = f(3.0)
+    x is 3.00
+    """
+    show(text, args, kwargs, "debug.print")
+
+
+def backward(x: Any, text: str = "{}") -> Any:
+    """Returns `x`, and prints its cotangent where a gradient gets here: y = f(xt.debug.backward(x, "to x: {}")).
+
+    x: a pytree of arrays. The field of `text` is what `x` is: a pytree of cotangents, with the dims of the arrays, and
+    None for integers. Forward derivatives, and programs without derivatives, print nothing.
+
+    >>> g = xt.jit(xt.grad(lambda x: xt.debug.backward(x * x, "dy: {}") * 3.0))
+    >>> dx = g(2.0)
+    dy: 3.0
+    """
+    if not tracing():
+        return x
+
+    def back(_: None, ct: Any) -> tuple[Any]:
+        show(text, (ct,), {}, "debug.backward")
+        return (ct,)
+
+    same = custom_derivative(_same)
+    same.defpushforward(lambda primals, tangents: (primals[0], tangents[0]))
+    same.defpullback(lambda x: (x, None), back)
+    return same(x)
+
+
+def _same(x: Any) -> Any:
+    return x

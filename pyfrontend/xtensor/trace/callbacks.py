@@ -1,0 +1,129 @@
+"""Python functions that compiled code calls. A program names one by its number in this process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from .. import _native
+from ..base import dtypes
+from ..ir import context as c
+from ..values.array import Array, from_values
+from ..values.spec import Spec
+from . import emit
+from .tracer import Tracer
+
+# Called with the position of the instance by vectorized dim, the arrays, and what its results are. Returns these as
+# NumPy arrays.
+Function: TypeAlias = Callable[[Mapping[str, int], list[Array], list[Spec]], Sequence[np.ndarray[Any, Any]]]
+
+_functions: list[Function] = []
+_numbers: dict[Hashable, int] = {}
+_lock = threading.Lock()
+
+
+class _Exporting(threading.local):
+    now = False
+
+
+_local = _Exporting()
+
+
+def exporting() -> bool:
+    """Whether what is being traced becomes a bundle, which has no Python."""
+    return _local.now
+
+
+@contextmanager
+def for_bundle() -> Iterator[None]:
+    """What is traced meanwhile becomes a bundle."""
+    before, _local.now = _local.now, True
+    try:
+        yield
+    finally:
+        _local.now = before
+
+
+def _number_of(function: Function, key: Hashable) -> int:
+    """The number of `function`. Functions with equal keys do the same, so that equal programs are compiled once."""
+    with _lock:
+        try:
+            known = _numbers.get(key)
+        except TypeError:  # the key holds something unhashable
+            known, key = None, object()
+        if known is None:
+            known = _numbers[key] = len(_functions)
+            _functions.append(function)
+        return known
+
+
+def call(
+    label: str,
+    function: Function,
+    key: Hashable,
+    args: Sequence[Tracer],
+    results: Sequence[Spec] = (),
+    *,
+    ordered: bool = False,
+    together: bool = False,
+) -> list[Tracer]:
+    """Adds a call of `function`. ordered: it has effects. together: it takes all instances of a vectorize at once."""
+    attributes = {
+        "label": c.string_attribute(label),
+        "number": c.integer_attribute(_number_of(function, key)),
+        **({"ordered": c.unit_attribute()} if ordered else {}),
+        **({"together": c.unit_attribute()} if together else {}),
+    }
+    op = emit.emit("callback", args, attributes, [c.array_type(s) for s in results])
+    return [Tracer(v, spec=s) for v, s in zip(op.results, results, strict=True)]
+
+
+def _view(
+    memory: memoryview,
+    dtype: str,
+    dims: tuple[str, ...],
+    sizes: tuple[int, ...],
+    strides: tuple[int, ...],
+    offset: int,
+) -> tuple[np.ndarray[Any, Any], tuple[str, ...]]:
+    """The elements; the parts of complex numbers are last."""
+    values: np.ndarray[Any, Any] = np.ndarray(sizes, dtypes.BY_NAME[dtype], memory, offset, strides)
+    if c.PAIR in dims:
+        at = dims.index(c.PAIR)
+        values, dims = np.moveaxis(values, at, -1), (*dims[:at], *dims[at + 1 :], c.PAIR)
+    return values, dims
+
+
+def _array(values: np.ndarray[Any, Any], dims: tuple[str, ...]) -> Array:
+    """A copy: the memory belongs to the call."""
+    values = np.array(values, order="C")
+    if dims[-1:] == (c.PAIR,):
+        values, dims = values.view(dtypes.complex_of(values.dtype))[..., 0], dims[:-1]
+    return from_values(values, dims, copy=False, device="cpu")
+
+
+def _spec(values: np.ndarray[Any, Any], dims: tuple[str, ...]) -> Spec:
+    if dims[-1:] == (c.PAIR,):
+        return Spec(dims[:-1], values.shape[:-1], dtypes.complex_of(values.dtype))
+    return Spec(dims, values.shape, dtypes.as_dtype(values.dtype))
+
+
+def _called(number: int, instances: tuple[str, ...], ins: int, arrays: tuple[Any, ...]) -> None:
+    """What compiled code calls."""
+    views = [_view(*x) for x in arrays]
+    first = ins - len(instances)
+    where = {name: int(values) for name, (values, _) in zip(instances, views[first:ins], strict=True)}
+    given = [_array(*x) for x in views[:first]]
+    results = _functions[number](where, given, [_spec(*x) for x in views[ins:]])
+    for (view, dims), y in zip(views[ins:], results, strict=True):
+        if dims[-1:] == (c.PAIR,):
+            view[..., 0], view[..., 1] = y.real, y.imag
+        else:
+            view[...] = y
+
+
+_native.set_callback(_called)

@@ -1,0 +1,122 @@
+"""Prints values of compiled code: a text with fields, filled in when the program gets there."""
+
+from __future__ import annotations
+
+import builtins
+import string
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..base import dtypes, tree
+from ..base.dims import describe
+from ..base.errors import ArgumentError, ArgumentTypeError, user_line
+from ..values.array import Array
+from ..values.spec import Spec
+from . import callbacks
+from .lift import as_tracer
+from .scope import tracing
+from .tracer import DynamicSize, Tracer
+
+
+def show(text: str, args: tuple[Any, ...], kwargs: dict[str, Any], op: str) -> None:
+    """Prints `text` with its fields filled in: now, or each time that the program being traced gets here."""
+    _check(text, args, kwargs, op)
+    leaves, structure = tree.flatten((args, kwargs))
+    if not tracing():
+        _Print(text, structure, leaves)({}, [], [])
+        return
+    if callbacks.exporting():
+        where = user_line()
+        warnings.warn(
+            f"xt.{op} is left out of the bundle, which has no Python{f' (at {where})' if where else ''}", stacklevel=2
+        )
+        return
+    places = [i for i, x in enumerate(leaves) if isinstance(x, (Tracer, DynamicSize))]
+    arrays = [as_tracer(leaves[i]) for i in places]
+    for i in places:
+        leaves[i] = None
+    function = _Print(text, structure, leaves, places)
+    key = (_Print, text, structure, *places, *((type(x), x) for x in leaves))
+    callbacks.call(text, function, key, arrays, ordered=True)
+
+
+class _Print:
+    """The leaves at `places` are those that a call gets."""
+
+    def __init__(self, text: str, structure: tree.TreeDef, leaves: Sequence[Any], places: Sequence[int] = ()) -> None:
+        self.text, self.structure, self.leaves, self.places = text, structure, leaves, places
+
+    def __call__(self, where: Mapping[str, int], arrays: Sequence[Array], _: Sequence[Spec]) -> Sequence[Any]:
+        leaves = list(self.leaves)
+        for i, x in zip(self.places, arrays, strict=True):
+            leaves[i] = x
+        args, kwargs = self.structure.unflatten(leaves)
+        line = _Formatter().vformat(self.text, args, kwargs)
+        if where:
+            line = f"[{', '.join(f'{name}: {at}' for name, at in where.items())}] {line}"
+        builtins.print(line)
+        return ()
+
+
+class _Shown:
+    """An array in a pytree, on one line."""
+
+    def __init__(self, x: Any) -> None:
+        self.text = _text(x, "") if isinstance(x, Array) else repr(x)
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _text(x: Array, form: str) -> str:
+    if not x.dims:
+        return format(x.item(), form)
+    values = x.values.astype(np.float32) if x.dtype == dtypes.bfloat16 else x.values
+    each: Any = {"all": lambda element: format(element, form)} if form else None
+    return f"{np.array2string(values, formatter=each, threshold=200)} {describe(x.dims, x.shape)}"
+
+
+class _Formatter(string.Formatter):
+    """As str.format, but that a format is one of the elements of an array with dims."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if isinstance(value, Array):
+            return _text(value, format_spec)
+        if not format_spec and any(isinstance(x, Array) for x in tree.leaves(value)):
+            value = tree.map(_Shown, value)
+        return str(super().format_field(value, format_spec))
+
+
+def _fields(text: str) -> Iterator[str]:
+    for _, name, form, _ in string.Formatter().parse(text):
+        if name is not None:
+            yield name
+            yield from _fields(form or "")
+
+
+def _check(text: Any, args: tuple[Any, ...], kwargs: dict[str, Any], op: str) -> None:
+    """Refuses a text whose fields are not those that are given."""
+    if not isinstance(text, str):
+        call = 'xt.debug.print("x: {}", x)' if op == "debug.print" else f'xt.{op}(x, "{{}}")'
+        raise ArgumentTypeError(f"xt.{op}: the text is a string, not {type(text).__name__}. Write {call}")
+    try:
+        names = list(_fields(text))
+    except ValueError as error:
+        raise ArgumentError(
+            f"xt.{op}: {text!r:.60} is not a text with fields: {error}. Write {{{{ for a brace"
+        ) from None
+    heads = [name.partition(".")[0].partition("[")[0] for name in names]
+    if "" in heads and any(h.isdigit() for h in heads):
+        raise ArgumentError(f"xt.{op}: {text!r:.60} has fields with and without numbers. Write all of them alike")
+    used: set[int | str] = {int(h) if h.isdigit() else h for h in heads if h} | set(range(heads.count("")))
+    given: set[int | str] = {*range(len(args)), *kwargs}
+    if missing := [repr(x) if isinstance(x, str) else x for x in used - given]:
+        raise ArgumentError(f"xt.{op}: {text!r:.60} has a field for argument {missing[0]}, which is not given")
+    if extra := [repr(x) if isinstance(x, str) else x for x in given - used]:
+        field = "{}" if isinstance(extra[0], int) else f"{{{extra[0][1:-1]}}}"
+        raise ArgumentError(
+            f"xt.{op}: {text!r:.60} has no field for argument {extra[0]}. Write {field} where it is to stand"
+        )
