@@ -268,8 +268,7 @@ class _Compiler:
             if i in call.labelled:
                 given[i] = _native.to_device(as_array(call.labelled[i]), device)
         new_args, new_kwargs = call.structure.unflatten(given)
-        changes = {} if device is None else {"device": device.name}
-        with options.option(**changes):
+        with options.option(device="cpu" if device is None else device.name):  # new arrays are made where it runs
             found = call_with("jit", self.fn, new_args, new_kwargs)
         return stepwise.results_of(found, self.name, any(map(is_dataarray, call.labelled.values())))
 

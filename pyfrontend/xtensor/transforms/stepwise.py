@@ -23,6 +23,7 @@ from ..trace import control
 from ..trace.control import name_of
 from ..trace.program import result_leaves
 from ..trace.tracer import spec
+from ..values import options
 from ..values.kinds import kind_of
 from ..values.spec import Spec
 
@@ -81,6 +82,12 @@ def _step(op: str, fn: Callable[..., Any], i: int) -> Iterator[None]:
         raise
 
 
+def _where(given: Any) -> options.option:
+    """The block in which new arrays are made where the arrays of a call are, as in a program."""
+    there = [x for x in tree.leaves(lifted(given)) if isinstance(x, _native.Array) and not spec(x).weak]
+    return options.option(**({"device": there[0].device} if there else {}))
+
+
 # -- branches ---------------------------------------------------------------------------------------------------------
 
 
@@ -98,7 +105,8 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], args: Sequence[An
 
 def _branch(op: str, branches: Sequence[Callable[..., Any]], taken: int, args: Sequence[Any]) -> Any:
     given = lifted(tuple(args))
-    found = call_with(op, branches[taken], given)
+    with _where(given):
+        found = call_with(op, branches[taken], given)
     return results_of(found, name_of(branches[taken]), has_dataarrays(tuple(args)))
 
 
@@ -124,10 +132,10 @@ def while_loop(
         return found
 
     while max_steps is None or i < max_steps:
-        with _step(op, keep_on, i):
+        with _where(init), _step(op, keep_on, i):
             if not bool(carry.decide(keep_on, leaves)):
                 break
-        with _step(op, body, i):
+        with _where(init), _step(op, body, i):
             leaves = _settled(carry, leaves, step, body)
         i += 1
     if not i and any(x.weak for x in leaves):
@@ -164,7 +172,7 @@ def scan(
     order = range(count - 1, -1, -1) if reverse else range(count)
     for i in order:
         x = structure.unflatten([x.isel({dim: i}) for x in inner])
-        with _step(op, f, i):
+        with _where((init, xs)), _step(op, f, i):
             found, ys, shape = carry.step(f, carry.unflatten(leaves), x, dim)
             settled = carry.settle(found, f)
             if not settled and i == order[-1]:  # the ys of a loop with one step, from a carry of the types of the loop
@@ -215,7 +223,7 @@ def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Any) -> A
                 raise control.no_carry("fori_loop", body, shown(inside))
             return carry.leaves_of(found, body)
 
-        with _step("fori_loop", body, i):
+        with _where(init), _step("fori_loop", body, i):
             leaves = _settled(carry, leaves, step, body)
     if first >= last and any(x.weak for x in leaves):
         return UNKNOWN

@@ -7,6 +7,7 @@ The values in force are one object per combination, so that compiled calls are t
 
 from __future__ import annotations
 
+import functools
 import threading
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -57,7 +58,7 @@ class Options:
     jit: bool = True
     nan: str = "allow"
 
-    @property
+    @functools.cached_property
     def of_programs(self) -> Options:
         """Those that change programs. A program is the same one under the others."""
         is_one = self.jit and self.nan == "allow"

@@ -24,7 +24,7 @@ def test_first_compilation_says_what_and_for_what() -> None:
     f(xt.zeros(time=3, dtype="f4"), 2.0)
     (made,) = f.compilations
     assert made.arguments == ("x: float32 (time: 3)", "n: Python float")
-    assert made.called == line and made.device == "cpu" and made.reasons == ()
+    assert made.called == line and made.device == xt.zeros(a=1).device and made.reasons == ()
     assert made.defined is not None and made.defined.startswith(__file__)
     assert "trace" in made.seconds and made.total == sum(made.seconds.values())
     assert made.source in ("compiled", "disk", "memory")
@@ -131,7 +131,7 @@ def test_gradients_loops_and_ops_are_told(capfd: pytest.CaptureFixture[str]) -> 
         xt.hypot(xt.zeros(op=7), 2.0)
     told = capfd.readouterr().err
     for name in ("grad(<lambda>)", "scan(<lambda>)", "<lambda>.back", "hypot"):
-        assert f": {name} on cpu" in told
+        assert f": {name} on " in told
     xt.grad(lambda w: xt.sum(w * w * w))(xt.zeros(w=7))
     assert capfd.readouterr().err == ""
 
