@@ -2,7 +2,7 @@
 # everything else is one line.
 PYTHON := .venv/bin/python
 
-.PHONY: setup demo test test-all test-vulkan test-metal fuzz fuzz-ir bench lint asan site
+.PHONY: setup demo test test-all test-vulkan test-metal fuzz fuzz-ir bench lint asan site wheel
 setup:
 	@scripts/setup.sh
 
@@ -52,3 +52,7 @@ asan: setup
 # The documentation as pages to browse, in build/site/html: its programs run, and a browser reads it
 site: setup
 	scripts/site.sh
+
+# dist/xtensor_mlir-*.whl, which needs no LLVM where it is installed
+wheel: setup
+	scripts/wheel.sh

@@ -7,11 +7,25 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
+#include <dlfcn.h>
 
 using namespace llvm;
 using namespace xtensor;
 
+/// The one that wheels bring along (cmake/XTensorWheel.cmake): this code is in
+/// xtensor/mlir/_mlir_libs then, and the program in xtensor/bin.
+static std::string ownLinker() {
+  Dl_info self;
+  if (!dladdr(reinterpret_cast<void *>(&ownLinker), &self))
+    return "";
+  SmallString<128> path(sys::path::parent_path(self.dli_fname));
+  sys::path::append(path, "..", "..", "bin", "ld.lld");
+  return sys::fs::can_execute(path) ? std::string(path) : "";
+}
+
 static std::string linkerPath() {
+  if (std::string own = ownLinker(); !own.empty())
+    return own;
   for (const char *name : {"ld.lld-22", "ld.lld"}) {
     if (auto found = sys::findProgramByName(name))
       return *found;

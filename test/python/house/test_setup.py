@@ -3,11 +3,12 @@
 import subprocess
 from pathlib import Path
 
-SCRIPT = Path(__file__).resolve().parents[3] / "scripts" / "setup.sh"
+SCRIPTS = Path(__file__).resolve().parents[3] / "scripts"
 
 
 def progress(lines: str) -> list[str]:
-    parts = f"eval \"$(sed -n '/^step()/p; /^progress()/,/^}}/p' {SCRIPT})\"; set -euo pipefail; progress"
+    parts = f". {SCRIPTS}/packages.sh; eval \"$(sed -n '/^progress()/,/^}}/p' {SCRIPTS}/setup.sh)\"; "
+    parts += "set -euo pipefail; progress"
     done = subprocess.run(["bash", "-c", parts], input=lines, capture_output=True, text=True, check=True)
     return [line.split("s", 1)[1].strip() for line in done.stdout.splitlines()]
 

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Make a wheel that any Linux of its age can install from the one that pip has built.
+
+    finish_wheel.py build/wheels/raw/xtensor_mlir-*.whl dist
+
+Symbols for debuggers go into an archive beside the wheel, which is unpacked over an installed package. OpenBLAS comes
+into the wheel, and is no dependency of it any more. So do the licences of all that is linked. auditwheel checks what
+the wheel still needs of the system, and names the wheel after it.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from importlib.metadata import distribution
+from pathlib import Path
+
+# Debian's packages whose files are in a wheel, and Python's.
+LINKED = ("libmlir-22-dev", "libzstd-dev", "libspirv-cross-c-shared0")
+BUNDLED = ("scipy-openblas32", "nanobind")
+
+
+def run(*command: str | Path, **options: object) -> None:
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, **options)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))} failed:\n{done.stdout}{done.stderr}")
+
+
+def split_symbols(package: Path, into: Path) -> None:
+    """From each library and program into FILE.debug, which debuggers find beside it."""
+    with tarfile.open(into, "w:xz", preset=1) as archive:
+        for file in sorted(p for p in package.rglob("*") if p.is_file() and not p.is_symlink()):
+            with file.open("rb") as head:
+                if head.read(4) != b"\x7fELF":
+                    continue
+            symbols = Path(f"{file}.debug")
+            run("llvm-objcopy-22", "--only-keep-debug", file, symbols)
+            run("llvm-objcopy-22", "--strip-unneeded", f"--add-gnu-debuglink={symbols}", file)
+            archive.add(symbols, symbols.relative_to(package))
+            symbols.unlink()
+
+
+def add_licences(package: Path) -> None:
+    (licences,) = package.glob("*.dist-info/licenses")
+    for name in LINKED:
+        source = Path("/usr/share/doc") / name / "copyright"
+        if source.exists():
+            shutil.copy(source, licences / f"LICENSE.{name}")
+    for name in BUNDLED:
+        for number, file in enumerate(f for f in distribution(name).files or () if "LICENSE" in f.name):
+            shutil.copy(str(file.locate()), licences / f"LICENSE.{name}{number or ''}")
+
+
+def forget_openblas(package: Path) -> None:
+    (metadata,) = package.glob("*.dist-info/METADATA")
+    text = re.sub(r"^Requires-Dist: scipy-openblas32\b.*\n", "", metadata.read_text(), flags=re.M)
+    metadata.write_text(text)
+
+
+def main(raw: Path, dist: Path) -> None:
+    dist.mkdir(exist_ok=True)
+    python = sys.executable
+    with tempfile.TemporaryDirectory() as scratch:
+        work = Path(scratch)
+        run(python, "-m", "wheel", "unpack", "-d", work, raw)
+        (package,) = work.iterdir()
+        split_symbols(package, dist / f"{raw.stem}-symbols.tar.xz")
+        add_licences(package)
+        forget_openblas(package)
+        run(python, "-m", "wheel", "pack", "-d", work, package)
+        (packed,) = work.glob("*.whl")
+        openblas = Path(str(distribution("scipy-openblas32").locate_file("scipy_openblas32/lib")))
+        repaired = work / "repaired"
+        run(python, "-m", "auditwheel", "repair", "-z", "9", "-w", repaired, "--ldpaths", openblas, packed)
+        (wheel,) = repaired.glob("*.whl")
+        if "manylinux" not in wheel.name:
+            sys.exit(f"auditwheel does not call {wheel.name} a manylinux wheel")
+        shutil.move(wheel, dist / wheel.name)
+        print(f"dist/{wheel.name}: {(dist / wheel.name).stat().st_size / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -1,0 +1,67 @@
+# Installs Debian's packages and Python's where they are missing; sourced by scripts/*.sh.
+
+step() { printf '%4ds  %s\n' "$SECONDS" "$1"; }
+
+# install_requirements FILE: pip, unless this very file was installed before.
+install_requirements() {
+  local stamp=.venv/.installed-$(basename "$1")
+  cmp -s "$1" "$stamp" && return
+  step "Python packages: $1"
+  .venv/bin/python -m pip install -q --disable-pip-version-check -r "$1"
+  cp "$1" "$stamp"
+}
+
+# missing PACKAGE ..: those of Debian's packages that are not there.
+missing() {
+  local package
+  for package in "$@"; do
+    case $package in
+      # Any recent ones will do, wherever they come from.
+      ccache | cmake) command -v $package >/dev/null && continue ;;
+      ninja-build) command -v ninja >/dev/null && continue ;;
+      xz-utils) command -v xz >/dev/null && continue ;;
+      python3-venv) "$python" -c 'import ensurepip, venv' 2>/dev/null && continue ;;
+      python3-dev)
+        "$python" -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' \
+          2>/dev/null && continue ;;
+    esac
+    [ "$(dpkg-query -W -f '${db:Status-Status}' $package 2>/dev/null)" = installed ] || echo "$package"
+  done
+}
+
+# check_debian_packages PACKAGE ..: whether those that are missing can be installed.
+check_debian_packages() {
+  local wanted
+  mapfile -t wanted < <(missing "$@")
+  [ ${#wanted[@]} -gt 0 ] && [ "$(id -u)" != 0 ] || return 0
+  if ! command -v sudo >/dev/null || ! { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
+    echo "These Debian packages are missing, and neither root nor sudo is at hand:" >&2
+    echo "    ${wanted[*]}" >&2
+    echo "Have them installed, then call make again:" >&2
+    echo "    apt-get update && apt-get install --no-install-recommends ${wanted[*]}" >&2
+    exit 1
+  fi
+}
+
+as_root=()
+[ "$(id -u)" = 0 ] || as_root=(sudo)
+
+# update_debian_lists PACKAGE ..: once, if any of them is missing.
+update_debian_lists() {
+  [ -z "${updated:-}" ] && [ -n "$(missing "$@")" ] || return 0
+  step "Debian's lists of packages"
+  "${as_root[@]}" apt-get update -qq
+  updated=1
+}
+
+# install_debian_packages PACKAGE ..: those of them that are not there.
+install_debian_packages() {
+  local wanted
+  mapfile -t wanted < <(missing "$@")
+  [ ${#wanted[@]} -gt 0 ] || return 0
+  check_debian_packages "${wanted[@]}"
+  update_debian_lists "${wanted[@]}"
+  step "Debian packages: ${wanted[*]}"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${wanted[@]}" >/dev/null
+}
