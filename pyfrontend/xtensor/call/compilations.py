@@ -29,8 +29,9 @@ from .arguments import Static, signature_of
 if TYPE_CHECKING:
     from ..trace.program import Program
 
-# Compilations that are remembered of one function, and lines of functions whose latest ones are.
-_MOST, _MOST_LINES = 256, 1024
+# Compilations that are remembered of one function, those of them that a new one is compared with, and lines of
+# functions whose latest ones are remembered.
+_MOST, _COMPARED, _MOST_LINES = 256, 32, 1024
 _LEAF = tree.structure(0)
 _NUMBER = re.compile(r"-?[0-9.]+(e[-+]?[0-9]+)?")
 
@@ -301,7 +302,7 @@ class History:
         self.about = tuple(code for code in about if code is not None)
         self.dynamic = dynamic
         self.records: deque[Compilation] = deque(maxlen=_MOST)
-        self.keys: deque[Key] = deque(maxlen=_MOST)
+        self.keys: deque[Key] = deque(maxlen=_COMPARED)
         self.outside: dict[str, tuple[str, Any]] = {}
 
     def reasons(self, key: Key, fn: Any = None) -> tuple[str, ...]:

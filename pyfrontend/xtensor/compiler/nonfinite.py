@@ -56,13 +56,18 @@ def has_nan(x: Any) -> bool:
     return bool(np.isnan(values_of(x)).any())
 
 
-def search(program: Program, arrays: Sequence[Any]) -> NonFiniteError | None:
-    """The error about the op that makes the first NaN or infinity of finite operands; None: there is no such op, as all
-    come from arguments or constants. `arrays`: the arguments, and what the function captured."""
+def copied(x: Any) -> Any:
+    """An array with memory of its own, on the CPU."""
+    return _native.from_buffer(np.array(values_of(x)), x.dims)
+
+
+def search(program: Program, arrays: Sequence[Any]) -> tuple[NonFiniteError | None, bool]:
+    """The error about the op that makes the first NaN or infinity of finite operands, None if they come from arguments
+    or constants; and whether the second run has any. `arrays`: the arguments, and what the function captured."""
     given = [_native.to_device(x, None) for x in arrays]
     with c.diagnosed(Error):
-        found = _Search(program).find(given)
-    return None if found is None else found.error()
+        found, is_there = _Search(program).find(given)
+    return None if found is None else found.error(), is_there
 
 
 @dataclass(frozen=True)
@@ -210,9 +215,12 @@ class _Search:
             self.blocks[place] = _Block(self.copy, place, self.name)
         return self.blocks[place]
 
-    def find(self, arrays: Sequence[Any]) -> Finding | None:
+    def find(self, arrays: Sequence[Any]) -> tuple[Finding | None, bool]:
         known: Values = {(_MAIN, -1, i): x for i, x in enumerate(arrays)}
-        return self.inside(_MAIN, known)
+        found = {**known, **self.block(_MAIN).run(known)}
+        bad = [name for name in self.block(_MAIN).yields if not is_finite(found[name])]
+        finding = next((f for f in (self.back(name, found) for name in bad) if f is not None), None)
+        return finding, bool(bad)
 
     def inside(self, place: Place, known: Values) -> Finding | None:
         """What made a value that the block yields not finite. `known`: its arguments, and what it reads from above."""

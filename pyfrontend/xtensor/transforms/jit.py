@@ -22,6 +22,7 @@ from ..call.compilations import Compilation, History, code_of, key_of
 from ..call.entry import Entry, Function, moved
 from ..call.opened import Programs
 from ..call.spelling import spelling
+from ..compiler import nonfinite
 from ..labels.relabel import LabelsKey, LatestLabels
 from ..labels.xarray import is_dataarray
 from ..trace import program as programs
@@ -292,9 +293,13 @@ class _Compiler:
             entry.used = True
             if call.labelled and not entry.is_registered:
                 self.register(entry, call, under)  # the first one was with what C++ does not take
+        if options.current().nan != "raise":
+            return entry.result(call.arrays, call.labelled)
+        taken = self.donated.leaves(call.structure) if self.donated else ()
+        arrays = [nonfinite.copied(x) if i in taken else x for i, x in enumerate(call.arrays)]
         result = entry.result(call.arrays, call.labelled)
-        if options.current().nan == "raise":
-            check(result, call.arrays, lambda: self.placed(call, targets.target_of(device), donates=False)[0])
+        again = None if self.layout else lambda: self.placed(call, targets.target_of(device), donates=False)[0]
+        check(result, arrays, again)
         return result
 
     def note(self, program: Program, call: Call, entry: Entry, key: Any) -> None:

@@ -127,6 +127,25 @@ def test_what_is_not_finite_before_is_no_error() -> None:
     assert xt.jit(lambda x: xt.where(x > 0, xt.log(x), 0.0))(X).values[2] == 0  # only results count
 
 
+def test_what_ops_fill_with_nan_is_no_error() -> None:
+    for f in (lambda x: x.shift(t=1), lambda x: x.where(x > 2), lambda x: x.rolling("t", 2).mean() * 2):
+        assert np.isnan(xt.jit(f)(X).values).any()
+
+
+def test_arguments_that_a_call_takes_over_and_numbers() -> None:
+    f = xt.jit(lambda p, n: xt.sqrt(p * n), donate="p")
+    text = message(f, xt.array(np.array([1.0, -1.0]), "t", copy=True), 2.0)
+    assert text.startswith("xt.sqrt made nan of finite operands at t=1")
+
+
+def test_loop_whose_derivative_has_open_sizes() -> None:
+    def f(x: Any) -> Any:
+        return xt.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, xt.sqrt(c[1]) * c[1]), (0, x))[1].sum()
+
+    text = message(xt.grad(f), xt.array([1.0, 0.0], "t"))
+    assert "is not finite. The op was not found: it may be in a while loop without max_steps=" in text
+
+
 def test_nan_of_an_infinite_constant() -> None:
     assert message(xt.jit(lambda x: x * np.inf), X - 1).startswith("xt.multiply made nan")
 
