@@ -37,7 +37,12 @@ Rate = Any  # a number, an array without dims, or a schedule: a function from th
 
 
 class State(NamedTuple):
-    """What an optimizer keeps between steps: the number of steps, and running means with the dims of the parameters."""
+    """What an optimizer keeps between steps: the number of steps, and running means with the dims of the parameters.
+
+    Example:
+    >>> xt.optim.adam().init(xt.zeros(i=2)).first.sizes
+    {'i': 2}
+    """
 
     count: Any
     first: Any = None
@@ -46,7 +51,13 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Optimizer:
-    """Two functions: `init(parameters) -> state`, and `update(parameters, gradients, state) -> parameters, state`."""
+    """Two functions: `init(parameters) -> state`, and `update(parameters, gradients, state) -> parameters, state`.
+
+    Example:
+    >>> step = xt.optim.adam(0.1)
+    >>> isinstance(step, xt.optim.Optimizer)
+    True
+    """
 
     init: Callable[[Any], State]
     update: Callable[[Any, Any, State], tuple[Any, State]]
@@ -78,6 +89,7 @@ def sgd(rate: Rate, *, momentum: float = 0.0, nesterov: bool = False, weight_dec
     rate: a number, or a schedule such as `cosine`. momentum: the factor by which each step keeps the last step.
     weight_decay: adds weight_decay * p to the gradient.
 
+    Example:
     >>> step = xt.optim.sgd(0.1)
     >>> w, state = step.update(2.0, 1.0, step.init(2.0))
     >>> w
@@ -108,7 +120,16 @@ def _sgd(
 
 
 def momentum(rate: Rate, decay: float = 0.9, *, nesterov: bool = False) -> Optimizer:
-    """Returns gradient descent that keeps `decay` of the last step: `sgd` with momentum."""
+    """Returns gradient descent that keeps `decay` of the last step: `sgd` with momentum.
+
+    Example:
+    >>> step = xt.optim.momentum(0.1)
+    >>> w, state = 2.0, step.init(2.0)
+    >>> w, state = step.update(w, 1.0, state)
+    >>> w, state = step.update(w, 1.0, state)
+    >>> round(float(w), 6)
+    1.71
+    """
     return sgd(rate, momentum=decay, nesterov=nesterov)
 
 
@@ -117,6 +138,13 @@ def adam(rate: Rate = 1e-3, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-
 
     rate: a number, or a schedule such as `cosine`. b1, b2: the factors by which both means keep their last value. eps
     is added to the root.
+
+    Example:
+    >>> step = xt.optim.adam(0.1)
+    >>> w = xt.array([1.0, 2.0], "i")
+    >>> w, state = step.update(w, 2.0 * w, step.init(w))
+    >>> w.values.round(6)
+    array([0.9, 1.9])
     """
     return adamw(rate, b1, b2, eps, weight_decay=0.0)
 
@@ -124,7 +152,15 @@ def adam(rate: Rate = 1e-3, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-
 def adamw(
     rate: Rate = 1e-3, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8, *, weight_decay: float = 1e-2
 ) -> Optimizer:
-    """Returns Adam with weight decay apart from the gradient, by rate * weight_decay * p (Loshchilov, 2019)."""
+    """Returns Adam with weight decay apart from the gradient, by rate * weight_decay * p (Loshchilov, 2019).
+
+    Example:
+    >>> step = xt.optim.adamw(0.1, weight_decay=0.5)
+    >>> w = xt.array([1.0, 2.0], "i")
+    >>> w, state = step.update(w, 0.0 * w, step.init(w))
+    >>> w.values
+    array([0.95, 1.9 ])
+    """
     return Optimizer(functools.partial(_start, 2), functools.partial(_adamw, rate, b1, b2, eps, weight_decay))
 
 
@@ -152,6 +188,10 @@ def global_norm(gradients: Any) -> Any:
     """Returns the root of the sum of the squares of all leaves, of complex ones those of their absolute values.
 
     The squares of 16-bit floats are added up in float32, in which the result is.
+
+    Example:
+    >>> xt.optim.global_norm({"w": xt.array([3.0, 0.0], "i"), "b": 4.0}).item()
+    5.0
     """
     squares = [_square(x) for x in tree.leaves(gradients)]
     total = sum(squares[1:], squares[0]) if squares else 0.0
@@ -167,7 +207,12 @@ def _square(x: Any) -> Any:
 
 
 def clip_by_norm(gradients: Any, limit: float) -> Any:
-    """Returns the gradients, scaled so that their `global_norm` is at most `limit`."""
+    """Returns the gradients, scaled so that their `global_norm` is at most `limit`.
+
+    Example:
+    >>> xt.optim.clip_by_norm({"w": xt.array([6.0, 8.0], "i")}, 5.0)["w"].values
+    array([3., 4.])
+    """
     norm = global_norm(gradients)
     factor = where(norm > limit, limit / where(norm > limit, norm, 1.0), 1.0)
     return tree.map(lambda x: x * _like(factor, x), gradients)
@@ -184,7 +229,13 @@ def _part(count: Any, steps: int) -> Any:
 
 
 def cosine(peak: float, steps: int, final: float = 0.0) -> Callable[[Any], Any]:
-    """Returns a schedule that falls from `peak` to `final` over `steps` steps, along half a cosine."""
+    """Returns a schedule that falls from `peak` to `final` over `steps` steps, along half a cosine.
+
+    Example:
+    >>> rate = xt.optim.cosine(1.0, 100)
+    >>> float(rate(0)), float(rate(50)), float(rate(100))
+    (1.0, 0.5, 0.0)
+    """
     return functools.partial(_cosine, peak, steps, final)
 
 
@@ -193,7 +244,13 @@ def _cosine(peak: float, steps: int, final: float, count: Any) -> Any:
 
 
 def exponential(start: float, factor: float, steps: int = 1) -> Callable[[Any], Any]:
-    """Returns a schedule that begins with `start`, and is multiplied by `factor` > 0 over each `steps` steps."""
+    """Returns a schedule that begins with `start`, and is multiplied by `factor` > 0 over each `steps` steps.
+
+    Example:
+    >>> rate = xt.optim.exponential(1.0, 0.5, steps=10)
+    >>> float(rate(0)), float(rate(10)), float(rate(20))
+    (1.0, 0.5, 0.25)
+    """
     if not factor > 0 or steps < 1:
         raise ArgumentError(f"xt.optim.exponential: factor is above 0 and steps 1 or more, not {factor} and {steps}")
     return functools.partial(_exponential, start, factor, steps)
@@ -204,7 +261,13 @@ def _exponential(start: float, factor: float, steps: int, count: Any) -> Any:
 
 
 def warmup(steps: int, then: Rate) -> Callable[[Any], Any]:
-    """Returns a schedule that rises from 0 to the start of `then` over `steps` steps, and continues as `then`."""
+    """Returns a schedule that rises from 0 to the start of `then` over `steps` steps, and continues as `then`.
+
+    Example:
+    >>> rate = xt.optim.warmup(10, xt.optim.cosine(1.0, 100))
+    >>> float(rate(0)), float(rate(5)), float(rate(10))
+    (0.0, 0.5, 1.0)
+    """
     return functools.partial(_warmup, steps, then)
 
 
@@ -217,7 +280,12 @@ def _warmup(steps: int, then: Rate, count: Any) -> Any:
 
 
 class Minimum(NamedTuple):
-    """What `lbfgs` found: the parameters, the value, the gradient, the number of steps, and whether it converged."""
+    """What `lbfgs` found: the parameters, the value, the gradient, the number of steps, and whether it converged.
+
+    Example:
+    >>> xt.optim.lbfgs(lambda x: ((x - 3.0) ** 2).sum(), xt.zeros(i=2)).converged.item()
+    True
+    """
 
     parameters: Any
     value: Any
@@ -247,6 +315,7 @@ def lbfgs(
     gradient is at most `tolerance`, after `max_steps`, or if no step makes `f` smaller. memory: the number of steps
     that give the curvature. The whole search is one compiled loop. To differentiate a minimum, see `xt.implicit`.
 
+    Example:
     >>> found = xt.optim.lbfgs(lambda x: ((x - 3.0) ** 2).sum(), xt.zeros(i=2))
     >>> found.parameters.values.round(4)
     array([3., 3.])

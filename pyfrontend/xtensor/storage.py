@@ -44,6 +44,7 @@ def save(arrays: Any, path: str | os.PathLike[str]) -> None:
     ".nc", ".zarr": one mapping of names, such as a dict or a Dataset, whose arrays are written with their coordinates
     and attributes by xarray. Needs what xarray writes with (netCDF4, h5netcdf or SciPy; zarr).
 
+    Example:
     >>> xt.save({"w": xt.ones(row=2), "b": 0.5}, "weights.safetensors")
     >>> xt.load_arrays("weights.safetensors")["w"].dims
     ('row',)
@@ -67,6 +68,12 @@ def load_arrays(path: str | os.PathLike[str], *, dims: Mapping[str, Any] | None 
     default dim_0, dim_1 ..
     ".nc", ".zarr": a dict of names, whose arrays have their coordinates and attributes.
     Raises ArgumentError if the file is damaged or does not exist.
+
+    Example:
+    >>> xt.save({"w": xt.ones(row=2)}, "weights.safetensors")
+    >>> xt.load_arrays("weights.safetensors")
+    {'w': <xtensor.Array (row: 2) float64>
+    [1. 1.]}
     """
     place = Path(path)
     if place.suffix == ".safetensors":

@@ -16,7 +16,13 @@ from .manifest import File, Manifest, opened
 
 
 class Bundle:
-    """Functions that were compiled for one or more targets. `xt.load` calls them; `save` writes them to a file."""
+    """Functions that were compiled for one or more targets. `xt.load` calls them; `save` writes them to a file.
+
+    Example:
+    >>> bundle = xt.export(lambda x: 2.0 * x, (xt.spec(i=None),), c=False)
+    >>> isinstance(bundle, xt.Bundle), xt.load(bundle)(xt.array([1.0, 2.0], "i")).values
+    (True, array([2., 4.]))
+    """
 
     def __init__(self, data: bytes, where: str) -> None:
         self._file = File(data, where)

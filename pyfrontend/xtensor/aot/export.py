@@ -60,6 +60,12 @@ def export(
     its own.
     c: whether the bundle has libraries and a header for C.
     name: the prefix of symbols in C; by default the name of the file.
+
+    Example:
+    >>> bundle = xt.export(lambda x: 2.0 * x, (xt.spec(batch=None, dtype="f4"),), path="double.xtb")
+    >>> xt.load("double.xtb")(xt.ones(batch=3, dtype="f4"))
+    <xtensor.Array (batch: 3) float32>
+    [2. 2. 2.]
     """
     asked = _asked(f, args, kwargs)
     wanted = (targets,) if isinstance(targets, str) else targets

@@ -57,7 +57,13 @@ _MOST_SPELLINGS = 64  # of calls of one function: memory does not grow with them
 
 
 class Loaded(Function):
-    """The function of a bundle. Called as the one that was exported; differentiable as it is."""
+    """The function of a bundle. Called as the one that was exported; differentiable as it is.
+
+    Example:
+    >>> double = xt.load(xt.export(lambda x: 2.0 * x, (xt.spec(i=None),), c=False))
+    >>> isinstance(double, xt.Loaded), xt.grad(lambda x: xt.sum(double(x)))(xt.ones(i=2)).values
+    (True, array([2., 2.]))
+    """
 
     __name__: str
     __qualname__: str
@@ -102,7 +108,14 @@ class Loaded(Function):
 
 
 class LoadedFunctions(Mapping[str, Loaded]):
-    """The functions of a bundle that has several, by name: `g["predict"]` or `g.predict`."""
+    """The functions of a bundle that has several, by name: `g["predict"]` or `g.predict`.
+
+    Example:
+    >>> both = {"double": (lambda x: 2.0 * x, (xt.spec(i=None),)), "half": (lambda x: 0.5 * x, (xt.spec(i=None),))}
+    >>> functions = xt.load(xt.export(both, c=False))
+    >>> sorted(functions), functions.half(xt.ones(i=2)).values
+    (['double', 'half'], array([0.5, 0.5]))
+    """
 
     def __init__(self, functions: Mapping[str, Loaded], where: str) -> None:
         self._functions, self._where = dict(functions), where
@@ -178,7 +191,14 @@ def load(
     loaded. `target` is then "cpu" or a device. expect: "sha256:" and the 64 digits that `sha256sum` prints for the
     file: any other file is refused.
 
-    Raises BundleError if the bundle is damaged, of a newer version, for other machines, or not the expected file."""
+    Raises BundleError if the bundle is damaged, of a newer version, for other machines, or not the expected file.
+
+    Example:
+    >>> bundle = xt.export(lambda x: 2.0 * x, (xt.spec(i=None),), c=False)
+    >>> xt.load(bundle)(xt.array([1.0, 2.0], "i"))
+    <xtensor.Array (i: 2) float64>
+    [2. 4.]
+    """
     if expect is not None and not (isinstance(expect, str) and re.fullmatch(r"sha256:[0-9a-f]{64}", expect, re.ASCII)):
         raise ArgumentError(
             f'xt.load: expect={expect!r:.80} is not "sha256:" and 64 digits (0-9, a-f) of the whole file'

@@ -24,7 +24,12 @@ def __dir__() -> list[str]:
 
 
 class TreeDef:
-    """The structure of a pytree without its leaves. It is hashable, and equal for equal structures."""
+    """The structure of a pytree without its leaves. It is hashable, and equal for equal structures.
+
+    Example:
+    >>> xt.tree.structure({"w": [1.0, 2.0]}) == xt.tree.structure({"w": [3.0, 4.0]})
+    True
+    """
 
     __slots__ = ("_hash", "children", "kind", "meta", "size")
 
@@ -97,6 +102,14 @@ def register(cls: C, flatten: _Flatten | None = None, unflatten: _Unflatten | No
 
     `flatten(x)` returns (children, rest), where rest is hashable. `unflatten(rest, children)` returns the instance.
     Dataclasses need not be registered.
+
+    Example:
+    >>> class Pair:
+    ...     def __init__(self, a, b):
+    ...         self.a, self.b = a, b
+    >>> Pair = xt.tree.register(Pair, lambda pair: ((pair.a, pair.b), None), lambda rest, children: Pair(*children))
+    >>> xt.tree.leaves(Pair(1.0, 2.0))
+    [1.0, 2.0]
     """
     if flatten is None or unflatten is None:
         raise ArgumentError(f"tree.register({cls.__name__}): give both flatten and unflatten")
@@ -181,7 +194,13 @@ def _mapping(kind: Any, keys: Any, values: Iterable[Any]) -> Any:
 
 
 def flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeDef]:
-    """Returns the leaves from left to right, and the structure around them."""
+    """Returns the leaves from left to right, and the structure around them.
+
+    Example:
+    >>> leaves, structure = xt.tree.flatten({"w": [1.0, 2.0], "b": 3.0})
+    >>> leaves, xt.tree.unflatten(structure, leaves)
+    ([1.0, 2.0, 3.0], {'w': [1.0, 2.0], 'b': 3.0})
+    """
     out: list[Any] = []
     try:
         return out, _visit(tree, out, is_leaf)
@@ -203,22 +222,42 @@ def _visit(x: Any, out: list[Any], is_leaf: Callable[[Any], bool] | None) -> Tre
 
 
 def unflatten(structure: TreeDef, leaves: Iterable[Any]) -> Any:
-    """Returns a pytree of this structure with these leaves."""
+    """Returns a pytree of this structure with these leaves.
+
+    Example:
+    >>> xt.tree.unflatten(xt.tree.structure({"w": [1.0, 2.0]}), [3.0, 4.0])
+    {'w': [3.0, 4.0]}
+    """
     return structure.unflatten(leaves)
 
 
 def leaves(tree: Any) -> list[Any]:
-    """Returns the leaves from left to right."""
+    """Returns the leaves from left to right.
+
+    Example:
+    >>> xt.tree.leaves({"w": [1.0, 2.0], "b": 3.0})
+    [1.0, 2.0, 3.0]
+    """
     return flatten(tree)[0]
 
 
 def structure(tree: Any) -> TreeDef:
-    """Returns the structure around the leaves, which is hashable."""
+    """Returns the structure around the leaves, which is hashable.
+
+    Example:
+    >>> xt.tree.structure({"w": [1.0, 2.0]})
+    TreeDef({'w': ['*', '*']})
+    """
     return flatten(tree)[1]
 
 
 def paths(tree: Any) -> list[str]:
-    """Returns one string per leaf, such as `['w'][0]`, for messages."""
+    """Returns one string per leaf, such as `['w'][0]`, for messages.
+
+    Example:
+    >>> xt.tree.paths({"w": [1.0, 2.0], "b": 3.0})
+    ["['w'][0]", "['w'][1]", "['b']"]
+    """
     out: list[str] = []
 
     def visit(x: Any, path: str) -> None:
@@ -244,7 +283,12 @@ def paths(tree: Any) -> list[str]:
 
 
 def map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
-    """Applies `fn` to every leaf, and to the leaves at the same place in each of `rest`. Dicts match by key."""
+    """Applies `fn` to every leaf, and to the leaves at the same place in each of `rest`. Dicts match by key.
+
+    Example:
+    >>> xt.tree.map(lambda p, g: p - 0.5 * g, {"w": 1.0, "b": 2.0}, {"w": 2.0, "b": 0.0})
+    {'w': 0.0, 'b': 2.0}
+    """
     if not callable(fn):
         raise ArgumentTypeError(f"xt.tree.map: the function comes first, not {fn!r:.60}: write xt.tree.map(f, tree)")
     first, shape = flatten(tree)
@@ -264,6 +308,10 @@ def reduce(fn: Callable[[Any, Any], Any], tree: Any, *initial: Any) -> Any:
     """Returns all leaves combined by `fn`, from left to right: `reduce(lambda a, b: a + b, tree)`.
 
     Starts with `initial` where it is given. Raises ArgumentError for a tree without leaves and `initial`.
+
+    Example:
+    >>> xt.tree.reduce(lambda a, b: a + b, {"w": [1.0, 2.0], "b": 3.0})
+    6.0
     """
     if not callable(fn):
         raise ArgumentTypeError(

@@ -27,6 +27,7 @@ def blocks(f: Callable[..., Any], reduce: str = "sum") -> Callable[..., Any]:
     Raises ArgumentTypeError if no argument is in chunks, SizeError if chunks do not fit together, and DimensionError
     for a result with a dim in chunks. Needs the packages dask and xarray.
 
+    Example:
     >>> import xarray as xr
     >>> x = xr.DataArray(np.arange(10.0), dims="time").chunk(time=3)
     >>> step = xt.blocks(xt.value_and_grad(lambda w, x: xt.sum(w * x * x)))
@@ -54,6 +55,7 @@ def to_jax(f: Callable[..., Any], args: Any) -> Any:
     Raises DTypeError or SizeError for an array that differs from its type. Needs the package jax, and a build of
     xtensor that found jaxlib. It runs on JAX's CPU devices.
 
+    Example:
     >>> import jax
     >>> g = xt.to_jax(lambda x: xt.sum(x * x, "i"), xt.spec(i=None, dtype="f4"))
     >>> jax.jit(jax.grad(g))(jax.numpy.array([1.0, 2.0]))
@@ -77,6 +79,7 @@ def to_torch(f: Callable[..., Any], args: Any, *, parameters: Any = None) -> Any
     Raises DTypeError or SizeError for a tensor that differs from its type, and DeviceError for one that is not on the
     CPU. Needs the package torch.
 
+    Example:
     >>> import torch
     >>> g = xt.to_torch(lambda x: xt.sum(x * x, "i"), (xt.spec(i=None, dtype="f4"),))
     >>> x = torch.tensor([1.0, 2.0], requires_grad=True)

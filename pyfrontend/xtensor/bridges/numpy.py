@@ -30,6 +30,7 @@ def named(f: Callable[..., Any], dims: str | Sequence[Any]) -> Callable[..., Any
     a number of NumPy. Arrays are shared, not copied: the results are read-only. To compile `f`, pass `xt.jit(f)`.
     Raises DimensionError for an array whose number or names of dims differ. An array of Dask is an ArgumentTypeError.
 
+    Example:
     >>> from scipy.optimize import minimize
     >>> loss = xt.jit(xt.value_and_grad(lambda x: ((x - 3.0) ** 2).sum()))
     >>> minimize(xt.named(loss, "x"), np.zeros(2), jac=True).x

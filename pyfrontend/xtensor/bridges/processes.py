@@ -19,6 +19,11 @@ def local(x: Any, mesh: Mesh, split: Mapping[str, str]) -> Any:
 
     A dim that `split` maps to a dim of the mesh becomes shorter by the number of processes along it; other dims stay.
     It must divide; SizeError otherwise. ``xt.gather`` is the inverse.
+
+    Example:
+    >>> mesh = xt.Mesh(data=1)
+    >>> xt.local(xt.array([1.0, 2.0], "sample"), mesh, {"sample": "data"}).values
+    array([1., 2.])
     """
     layout = Layout(mesh, split)
 
@@ -34,6 +39,11 @@ def gather(x: Any, mesh: Mesh, split: Mapping[str, str]) -> Any:
 
     The inverse of ``xt.local``: a dim that `split` maps to a dim of the mesh becomes longer by the number of processes
     along it.
+
+    Example:
+    >>> mesh = xt.Mesh(data=1)
+    >>> xt.gather(xt.array([1.0, 2.0], "sample"), mesh, {"sample": "data"}).values
+    array([1., 2.])
     """
     layout = Layout(mesh, split)
     parts = tree.map(as_array, x)

@@ -30,6 +30,12 @@ def array(
     changes with it. Anything with the buffer protocol will do. Raises DimensionError when there are axes without names.
     An array that has names already is transposed to the order of `dims`. `device`: where the array is made, by default
     the CPU (or what `xt.option` says).
+
+    Example:
+    >>> xt.array([[1.0, 2.0], [3.0, 4.0]], dims=("sample", "pixel"))
+    <xtensor.Array (sample: 2, pixel: 2) float64>
+    [[1. 2.]
+     [3. 4.]]
     """
     if is_dataarray(data) or isinstance(data, _native.Array):
         made = _named(data, copy)
@@ -61,7 +67,14 @@ def _named(data: Any, copy: bool | None) -> Array:
 
 def as_array(x: Any) -> Array:
     """Returns a DataArray as an Array, with its dims, coordinates, name and attributes; a number as an array without
-    dims; an Array, traced or not, as it is. Memory is shared where it can be."""
+    dims; an Array, traced or not, as it is. Memory is shared where it can be.
+
+    Example:
+    >>> xt.as_array(xr.DataArray([1.0, 2.0], dims="time", coords={"time": [3, 5]}))
+    <xtensor.Array (time: 2) float64>
+    [1. 2.]
+    with coordinates of time
+    """
     if isinstance(x, _native.Array):
         return x  # type: ignore[return-value]
     if isinstance(x, (Tracer, DynamicSize)):

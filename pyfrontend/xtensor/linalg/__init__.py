@@ -11,7 +11,6 @@ from .factors import (
     inv,
     lstsq,
     lu,
-    matrix_power,
     norm,
     pinv,
     qr,
@@ -21,7 +20,7 @@ from .factors import (
     trace,
     triangular_solve,
 )
-from .functions import expm, matrix_rank, sqrtm
+from .functions import expm, matrix_power, matrix_rank, sqrtm
 from .products import block_diag, congruence, kron, matmul, quadratic_form, toeplitz, tril, triu
 from .solutions import cho_solve, lu_solve
 

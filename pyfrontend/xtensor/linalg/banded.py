@@ -24,6 +24,12 @@ def tridiagonal_solve(
     All four have `dim`, which may be left out if `diagonal` has one dim. Row i of A is lower[i], diagonal[i],
     upper[i] in the columns i - 1, i, i + 1; lower[0] and the last of `upper` are not read. x has `dim` as well. All
     other dims are batches, paired by name. Rows are exchanged where a pivot is small, as LAPACK does (gtsv).
+
+    Example:
+    >>> x = xt.array([1.0, 2.0, 3.0], "i")
+    >>> xt.linalg.tridiagonal_solve(0.0 * x, x, 0.0 * x, 2.0 * x)
+    <xtensor.Array (i: 3) float64>
+    [2. 2. 2.]
     """
     *bands, y = p.promote_float(lower, diagonal, upper, b)
     dtype = y.dtype
@@ -46,6 +52,12 @@ def solve_banded(
 
     `ab` has the diagonals along dims[0], the uppermost first, as in scipy.linalg.solve_banded: A[i, j] is
     ab[u + i - j, j], j along dims[1]. `b` and x have dims[1]. All other dims are batches, paired by name.
+
+    Example:
+    >>> ab = xt.array([[0.0, 1.0], [2.0, 2.0]], ("band", "col"))  # 1 above the diagonal, 2 on it
+    >>> xt.linalg.solve_banded((0, 1), ab, xt.array([4.0, 2.0], "col"))
+    <xtensor.Array (col: 2) float64>
+    [1.5 1. ]
     """
     name = "linalg.solve_banded"
     if not isinstance(l_and_u, tuple) or len(l_and_u) != 2:

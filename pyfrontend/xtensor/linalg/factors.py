@@ -14,7 +14,7 @@ import numpy as np
 from .. import _native
 from ..base.errors import ArgumentError, DimensionError
 from ..call.dispatch import op
-from ..call.opened import Amount, apart, room
+from ..call.opened import apart, room
 from ..ops import promotion as p
 from ..ops.arguments import (
     dims_of,
@@ -36,7 +36,6 @@ from ..ops.types import Array, ArrayLike
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
-from ..transforms.control import while_loop
 from ..transforms.custom import custom_derivative
 from .arguments import (
     MATRIX,
@@ -65,6 +64,12 @@ def cholesky(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 
     `dims` names the row and the column dim; all other dims are batches. It factors the symmetric part (A + A^H) /
     2, as JAX does, so gradients are symmetric. The result is NaN if A is not positive definite.
+
+    Example:
+    >>> xt.linalg.cholesky(xt.array([[4.0, 2.0], [2.0, 5.0]], ("row", "col")))
+    <xtensor.Array (row: 2, col: 2) float64>
+    [[2. 0.]
+     [1. 2.]]
     """
     x, pair, dtype = as_matrix("cholesky", a, dims, square=True)
     return p.cast(factor("cholesky", x, pair)[0], dtype)
@@ -102,6 +107,11 @@ def qr(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank", mode: str = "r
     `dims` names the row and the column dim; all other dims are batches. q has `inner` in place of col, r has
     `inner` in place of row. The size of `inner` is the smaller of both sizes. With mode="complete" it is the number
     of rows: q is square and orthogonal, and the rows of r that come on top are 0.
+
+    Example:
+    >>> q, r = xt.linalg.qr(xt.ones(row=3, col=2))
+    >>> q.sizes, r.sizes
+    ({'row': 3, 'rank': 2}, {'rank': 2, 'col': 2})
     """
     x, pair, dtype = as_matrix("qr", a, dims)
     if mode not in ("reduced", "complete"):
@@ -150,6 +160,11 @@ def eig(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Arra
     `dims` names the row and the column dim; all other dims are batches. w has `inner`, v has row and `inner`, and both
     are complex, of real matrices, too. Each vector has norm 1; its phase is LAPACK's. A matrix that is not
     diagonalisable has equal vectors. Derivatives need different eigenvalues. `eigh` is for symmetric matrices.
+
+    Example:
+    >>> w, v = xt.linalg.eig(xt.array([[0.0, -1.0], [1.0, 0.0]], ("row", "col")))
+    >>> v.sizes, w.dtype, abs(w).values
+    ({'row': 2, 'rank': 2}, dtype('complex128'), array([1., 1.]))
     """
     x, pair, dtype = as_matrix("eig", a, dims, square=True)
     inner = new_inner("eig", x, inner)
@@ -159,7 +174,13 @@ def eig(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Arra
 
 @op
 def eigvals(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> Array:
-    """Returns the eigenvalues of a square matrix, in no order: complex, with `inner` in place of the matrix's dims."""
+    """Returns the eigenvalues of a square matrix, in no order: complex, with `inner` in place of the matrix's dims.
+
+    Example:
+    >>> abs(xt.linalg.eigvals(xt.array([[0.0, -2.0], [2.0, 0.0]], ("row", "col"))))
+    <xtensor.Array (rank: 2) float64>
+    [2. 2.]
+    """
     x, pair, dtype = as_matrix("eigvals", a, dims, square=True)
     inner = new_inner("eigvals", x, inner)
     return p.cast(factor("eig", p.cast(x, p.complex_of(x.dtype)), pair, inner)[0], p.complex_of(dtype))
@@ -171,6 +192,11 @@ def eigh(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Arr
 
     `dims` names the row and the column dim; all other dims are batches. w has `inner`, v has row and `inner`. It
     decomposes the part (A + A^H) / 2, and w is real. Eigenvectors of equal eigenvalues do not have a derivative.
+
+    Example:
+    >>> w, v = xt.linalg.eigh(xt.array([[2.0, 1.0], [1.0, 2.0]], ("row", "col")))
+    >>> w.values.round(6), v.sizes
+    (array([1., 3.]), {'row': 2, 'rank': 2})
     """
     x, pair, dtype = as_matrix("eigh", a, dims, square=True)
     w, v = factor("eigh", x, pair, new_inner("eigh", x, inner))
@@ -185,6 +211,11 @@ def svd(
 
     `dims` names the row and the column dim; all other dims are batches. u has row and `inner`, s has `inner`, vh
     has `inner` and col. With `full_matrices=True` u and vh are square: u has row and row', vh has col' and col.
+
+    Example:
+    >>> u, s, vh = xt.linalg.svd(xt.array([[0.0, 2.0], [3.0, 0.0], [0.0, 0.0]], ("row", "col")))
+    >>> u.sizes, s.values.round(6), vh.sizes
+    ({'row': 3, 'rank': 2}, array([3., 2.]), {'rank': 2, 'col': 2})
     """
     x, pair, dtype = as_matrix("svd", a, dims)
     u, s, vh = factor("svd", x, pair, new_inner("svd", x, inner))
@@ -225,6 +256,13 @@ def lu(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Array
 
     `dims` names the row and the column dim; all other dims are batches. p has row and row', l has row' and `inner`,
     u has `inner` and col. If both sizes are dynamic, the matrix must be square.
+
+    Example:
+    >>> p, l, u = xt.linalg.lu(xt.array([[1.0, 2.0], [4.0, 5.0]], ("row", "col")))
+    >>> xt.dot(p, l, u)
+    <xtensor.Array (row: 2, col: 2) float64>
+    [[1. 2.]
+     [4. 5.]]
     """
     x, (row, col), dtype = as_matrix("lu", a, dims)
     inner = new_inner("lu", x, inner)
@@ -279,6 +317,12 @@ def solve(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 
     `dims` names the row and the column dim; all other dims are batches. `b` has the row dim, and x has the col dim
     in its place. The result has the batch dims of `a`, then those of `b`. A singular A gives infinities or NaN.
+
+    Example:
+    >>> a = xt.array([[2.0, 0.0], [0.0, 4.0]], ("row", "col"))
+    >>> xt.linalg.solve(a, xt.array([2.0, 8.0], "row"))
+    <xtensor.Array (col: 2) float64>
+    [1. 2.]
     """
     x, y, pair, dtype = system("solve", a, b, dims)
     check_square("solve", x, pair)
@@ -293,6 +337,12 @@ def triangular_solve(
 
     Dims are as for `solve`. With `unit=True`, the diagonal counts as ones. For the transposed system, swap the dims
     and choose the other triangle: triangular_solve(l, y, dims=("col", "row"), lower=False).
+
+    Example:
+    >>> l = xt.array([[2.0, 0.0], [1.0, 4.0]], ("row", "col"))
+    >>> xt.linalg.triangular_solve(l, xt.array([2.0, 9.0], "row"))
+    <xtensor.Array (col: 2) float64>
+    [1. 2.]
     """
     x, y, pair, dtype = system("triangular_solve", a, b, dims)
     check_square("triangular_solve", x, pair)
@@ -305,6 +355,12 @@ def inv(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 
     `dims` names the row and the column dim; all other dims are batches. The inverse maps an array with the row dim
     to one with the col dim. A singular matrix gives infinities or NaN.
+
+    Example:
+    >>> xt.linalg.inv(xt.array([[2.0, 0.0], [0.0, 4.0]], ("row", "col")))
+    <xtensor.Array (col: 2, row: 2) float64>
+    [[0.5  0.  ]
+     [0.   0.25]]
     """
     x, pair, dtype = as_matrix("inv", a, dims, square=True)
     return p.cast(inverse(x, pair), dtype)
@@ -323,6 +379,11 @@ def pinv(a: ArrayLike, /, dims: Pair = MATRIX, *, rtol: float | None = None) -> 
 
     Singular values up to `rtol`, by default eps * max(rows, columns), times the largest count as 0. Derivatives
     hold where the rank does not change (Golub and Pereyra 1973).
+
+    Example:
+    >>> xt.linalg.pinv(xt.array([[2.0], [0.0]], ("row", "col")))
+    <xtensor.Array (col: 1, row: 2) float64>
+    [[0.5 0. ]]
     """
     x, pair, dtype = as_matrix("pinv", a, dims)
     bound = None if rtol is None else float(number("linalg.pinv", rtol, "rtol"))
@@ -387,6 +448,11 @@ def lstsq(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     """Returns the x of least norm that minimises |A x - b|: `b` has the row dim, x has the col dim in its place.
 
     The result has the batch dims of `a`, then those of `b`.
+
+    Example:
+    >>> a = xt.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], ("row", "col"))
+    >>> xt.linalg.lstsq(a, xt.array([1.0, 3.0, 5.0], "row")).values.round(6)
+    array([1., 2.])
     """
     x, y, (row, col), dtype = system("lstsq", a, b, dims)
     inverse = _pseudoinverse(x, (row, col))
@@ -397,7 +463,13 @@ def lstsq(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 
 @op
 def det(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
-    """Returns the determinant, with the batch dims of `a`. Its gradient is exact if at most one rank is missing."""
+    """Returns the determinant, with the batch dims of `a`. Its gradient is exact if at most one rank is missing.
+
+    Example:
+    >>> xt.linalg.det(xt.array([[4.0, 2.0], [2.0, 5.0]], ("row", "col")))
+    <xtensor.Array () float64>
+    16.
+    """
     x, (row, col), dtype = as_matrix("det", a, dims, square=True)
     x, swaps = _last_pivot_least(x, row, col)
     diagonal, parity = pivots(x, (row, col))
@@ -410,6 +482,11 @@ def slogdet(a: ArrayLike, /, dims: Pair = MATRIX) -> tuple[Array, Array]:
     """Returns the sign and the logarithm of the absolute value of the determinant, with the batch dims of `a`.
 
     A singular matrix gives 0 and -inf.
+
+    Example:
+    >>> sign, logarithm = xt.linalg.slogdet(-1e200 * xt.eye(3))
+    >>> sign.item(), round(logarithm.item(), 3)
+    (-1.0, 1381.551)
     """
     x, (row, col), dtype = as_matrix("slogdet", a, dims, square=True)
     sign, logs = sign_and_log(x, (row, col))
@@ -450,6 +527,11 @@ def diagonal(a: ArrayLike, /, dims: Pair = MATRIX, inner: str | None = None, off
 
     With `offset`, the column is that much further than the row, and both sizes must be known while tracing.
     It takes any dtype and any two dims. If a size is dynamic, a row below the last column raises IndexError.
+
+    Example:
+    >>> xt.linalg.diagonal(xt.array([[4.0, 2.0], [1.0, 5.0]], ("row", "col")))
+    <xtensor.Array (row: 2) float64>
+    [4. 5.]
     """
     x = as_tracer(a)
     row, col = matrix_dims("diagonal", x, dims)
@@ -465,7 +547,12 @@ def diagonal(a: ArrayLike, /, dims: Pair = MATRIX, inner: str | None = None, off
 
 @op
 def trace(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
-    """Returns the sum of the diagonal, with the batch dims of `a`. Integers widen to 64 bits."""
+    """Returns the sum of the diagonal, with the batch dims of `a`. Integers widen to 64 bits.
+
+    Example:
+    >>> xt.linalg.trace(xt.array([[1, 2], [3, 4]], ("row", "col"))).item()
+    5
+    """
     x = as_tracer(a)
     row, col = matrix_dims("trace", x, dims)
     if any_empty(x, (row, col)):
@@ -485,6 +572,10 @@ def norm(x: ArrayLike, /, ord: Any = None, dims: Any = MATRIX) -> Array:
     Values of `ord` for a matrix norm: "fro", which is the default (None); "nuc", the sum of the singular values; 2 and
     -2, the largest and the smallest singular value; 1 and -1, the largest and the smallest sum of absolute values of a
     column; inf and -inf, the same of a row. An array with one dim has a vector norm.
+
+    Example:
+    >>> xt.linalg.norm(xt.array([[3.0, 0.0], [0.0, 4.0]], ("row", "col"))).item()
+    5.0
     """
     a = as_tracer(x)
     dtype = p.real_of(p.mean_dtype(a.dtype))
@@ -511,64 +602,3 @@ def norm(x: ArrayLike, /, ord: Any = None, dims: Any = MATRIX) -> Array:
         ArgumentError, "linalg.norm", f"there is no matrix norm ord={ord!r}", a,
         instead='There are "fro", "nuc", 1, -1, 2, -2, inf and -inf',
     )  # fmt: skip
-
-
-@op(amounts={"n": lambda n: isinstance(n, int) and n > 0})
-def matrix_power(a: ArrayLike, n: int, /, dims: Pair = MATRIX) -> Array:
-    """Returns A to the integer power `n`, with the dims of `a`.
-
-    The row and the col dim stand for the same space. Negative powers are those of the inverse.
-    """
-    x = as_tracer(a)
-    row, col = pair = matrix_dims("matrix_power", x, dims)
-    check_square("matrix_power", x, pair)
-    square_at_calls(x, pair)
-    if x.dtype == p.BOOL:
-        x = p.cast(x, p.I8)
-    if isinstance(n, Amount):
-        return _powered(x, p.amount(n, p.I8), pair)
-    power = integer("linalg.matrix_power", n, "the power")
-    dtype = x.dtype
-    if power < 0:
-        x, pair, dtype = as_matrix("matrix_power", a, dims, square=True)
-        x = build.rename(inverse(x, pair), {row: col, col: row})
-        x, power = reorder(x, as_tracer(a).dims), -power
-    if power == 0:
-        same = build.cast(compared_positions("eq", x, row, col), dtype)
-        return extend(same, {d: size_of(x, d) for d in x.dims}, x.dims)
-    result: Tracer | None = None
-    square = x
-    while True:
-        if power & 1:
-            result = square if result is None else _times(result, square, pair)
-        power >>= 1
-        if not power:
-            assert result is not None
-            return p.cast(result, dtype)
-        square = _times(square, square, pair)
-
-
-def _times(left: Tracer, right: Tracer, pair: Pair) -> Tracer:
-    row, col = pair
-    between = fresh(left.dims, col)
-    pieces = [build.rename(left, {col: between}), build.rename(right, {row: between})]
-    return build.contract(pieces, (between,), left.dims)
-
-
-def _powered(x: Tracer, power: Tracer, pair: Pair) -> Tracer:
-    """A power above 0 that the call knows, by the products that `matrix_power` takes for a known one."""
-    zero, two = p.zero(p.I8), p.constant(2, p.I8)
-
-    def goes_on(carry: Any) -> Tracer:
-        return build.compare("gt", carry[0], zero)
-
-    def step(carry: Any) -> Any:
-        left, found, square, begun = carry
-        odd = build.compare("eq", build.binary("mod", left, two), p.constant(1, p.I8))
-        more = build.select(begun, _times(found, square, pair), square)
-        found, begun = build.select(odd, more, found), build.binary("or", begun, odd)
-        return build.binary("floor_div", left, two), found, _times(square, square, pair), begun
-
-    start = power, x, x, p.constant(False, p.BOOL)
-    found: Tracer = while_loop(goes_on, step, start)[1]
-    return found

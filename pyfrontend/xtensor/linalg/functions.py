@@ -1,4 +1,4 @@
-"""Functions of square matrices: expm, sqrtm and matrix_rank."""
+"""Functions of matrices: expm, sqrtm, matrix_rank and matrix_power."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 
 from ..call.dispatch import op
+from ..call.opened import Amount
 from ..ops import promotion as p
-from ..ops.arguments import fresh, number, reorder, size_of
+from ..ops.arguments import extend, fresh, integer, number, reorder, size_of
 from ..ops.contraction import contract
 from ..ops.reductions import any_empty
 from ..ops.types import Array, ArrayLike
 from ..trace import build
+from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from ..transforms.control import while_loop
-from .arguments import MATRIX, Pair, as_matrix, compared_positions
+from .arguments import MATRIX, Pair, as_matrix, check_square, compared_positions, matrix_dims, square_at_calls
 from .complex_factors import factor, sign_and_log
 from .factors import inverse, least_counted
 
@@ -56,6 +58,12 @@ def expm(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     The row and the col dim stand for the same space; all other dims are batches. The result is NaN if the largest
     sum of absolute values of a column is above 6e7. Source: Higham, "The scaling and squaring method for the matrix
     exponential revisited" (2005).
+
+    Example:
+    >>> xt.linalg.expm(xt.array([[0.0, 1.0], [0.0, 0.0]], ("row", "col")))
+    <xtensor.Array (row: 2, col: 2) float64>
+    [[1. 1.]
+     [0. 1.]]
     """
     x, pair, dtype = as_matrix("expm", a, dims, square=True)
     if any_empty(x, pair):
@@ -123,6 +131,11 @@ def sqrtm(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     and no real eigenvalue may be negative: else the result is NaN. Of a singular symmetric matrix, w, v = eigh(a)
     gives (v * sqrt(w)) v^T. Source: Cheng, Higham, Kenney and Laub, "Approximating the logarithm of a matrix to
     specified accuracy" (2001): the product form of the Denman-Beavers iteration.
+
+    Example:
+    >>> xt.linalg.sqrtm(xt.array([[4.0, 0.0], [0.0, 9.0]], ("row", "col"))).values.round(6)
+    array([[2., 0.],
+           [0., 3.]])
     """
     x, pair, dtype = as_matrix("sqrtm", a, dims, square=True)
     if any_empty(x, pair):
@@ -170,6 +183,10 @@ def matrix_rank(a: ArrayLike, /, dims: Pair = MATRIX, *, rtol: float | None = No
     """Returns how many singular values are above `rtol` times the largest, with the batch dims of `a`: i8.
 
     `rtol` is eps * max(rows, columns) by default, as in NumPy.
+
+    Example:
+    >>> xt.linalg.matrix_rank(xt.ones(row=3, col=2)).item()
+    1
     """
     x, pair, _ = as_matrix("matrix_rank", a, dims)
     rank = fresh(x.dims, "rank")
@@ -177,3 +194,70 @@ def matrix_rank(a: ArrayLike, /, dims: Pair = MATRIX, *, rtol: float | None = No
     bound = None if rtol is None else number("linalg.matrix_rank", rtol, "rtol")
     counted = build.compare("gt", s, least_counted(x, s, pair, rank, bound))
     return build.reduce("sum", p.cast(counted, p.I8), (rank,))
+
+
+@op(amounts={"n": lambda n: isinstance(n, int) and n > 0})
+def matrix_power(a: ArrayLike, n: int, /, dims: Pair = MATRIX) -> Array:
+    """Returns A to the integer power `n`, with the dims of `a`.
+
+    The row and the col dim stand for the same space. Negative powers are those of the inverse.
+
+    Example:
+    >>> xt.linalg.matrix_power(xt.array([[1, 1], [0, 1]], ("row", "col")), 3)
+    <xtensor.Array (row: 2, col: 2) int64>
+    [[1 3]
+     [0 1]]
+    """
+    x = as_tracer(a)
+    row, col = pair = matrix_dims("matrix_power", x, dims)
+    check_square("matrix_power", x, pair)
+    square_at_calls(x, pair)
+    if x.dtype == p.BOOL:
+        x = p.cast(x, p.I8)
+    if isinstance(n, Amount):
+        return _powered(x, p.amount(n, p.I8), pair)
+    power = integer("linalg.matrix_power", n, "the power")
+    dtype = x.dtype
+    if power < 0:
+        x, pair, dtype = as_matrix("matrix_power", a, dims, square=True)
+        x = build.rename(inverse(x, pair), {row: col, col: row})
+        x, power = reorder(x, as_tracer(a).dims), -power
+    if power == 0:
+        same = build.cast(compared_positions("eq", x, row, col), dtype)
+        return extend(same, {d: size_of(x, d) for d in x.dims}, x.dims)
+    result: Tracer | None = None
+    square = x
+    while True:
+        if power & 1:
+            result = square if result is None else _times(result, square, pair)
+        power >>= 1
+        if not power:
+            assert result is not None
+            return p.cast(result, dtype)
+        square = _times(square, square, pair)
+
+
+def _times(left: Tracer, right: Tracer, pair: Pair) -> Tracer:
+    row, col = pair
+    between = fresh(left.dims, col)
+    pieces = [build.rename(left, {col: between}), build.rename(right, {row: between})]
+    return build.contract(pieces, (between,), left.dims)
+
+
+def _powered(x: Tracer, power: Tracer, pair: Pair) -> Tracer:
+    """A power above 0 that the call knows, by the products that `matrix_power` takes for a known one."""
+    zero, two = p.zero(p.I8), p.constant(2, p.I8)
+
+    def goes_on(carry: Any) -> Tracer:
+        return build.compare("gt", carry[0], zero)
+
+    def step(carry: Any) -> Any:
+        left, found, square, begun = carry
+        odd = build.compare("eq", build.binary("mod", left, two), p.constant(1, p.I8))
+        more = build.select(begun, _times(found, square, pair), square)
+        found, begun = build.select(odd, more, found), build.binary("or", begun, odd)
+        return build.binary("floor_div", left, two), found, _times(square, square, pair), begun
+
+    start = power, x, x, p.constant(False, p.BOOL)
+    found: Tracer = while_loop(goes_on, step, start)[1]
+    return found

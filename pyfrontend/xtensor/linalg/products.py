@@ -50,6 +50,13 @@ def matmul(*arrays: ArrayLike, dims: Pair = MATRIX) -> Array:
     `dims` names the row and the column dim; all other dims are batches, paired by name. The result has the rows of
     the first and the columns of the last. The cheapest pair is multiplied first. `xt.dot` and `@` sum over all dims
     that operands share, so that A @ A is a number.
+
+    Example:
+    >>> a = xt.array([[1.0, 1.0], [0.0, 1.0]], ("row", "col"))
+    >>> xt.linalg.matmul(a, a)
+    <xtensor.Array (row: 2, col: 2) float64>
+    [[1. 2.]
+     [0. 1.]]
     """
     if len(arrays) < 2:
         raise fail(ArgumentError, "linalg.matmul", f"needs two matrices or more, got {len(arrays)}",
@@ -73,6 +80,11 @@ def quadratic_form(a: ArrayLike, x: ArrayLike, y: ArrayLike | None = None, /, di
 
     `dims` names the row and the column dim of `a`. `x` and `y` each have one of the two, no matter which. With a
     matrix of vectors, as x(row, sample), the result has the dim sample.
+
+    Example:
+    >>> a = xt.array([[2.0, 1.0], [1.0, 3.0]], ("row", "col"))
+    >>> xt.linalg.quadratic_form(a, xt.array([1.0, 1.0], "row")).item()
+    7.0
     """
     given = [a, x] if y is None else [a, x, y]
     m, *vectors = _numbers(*given)
@@ -98,6 +110,13 @@ def congruence(a: ArrayLike, p_: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 
     `dims` names the row and the column dim of both; all other dims are batches. P is square, as large as A has
     columns. For A^T P A give A with its dims renamed, a.rename(row="col", col="row").
+
+    Example:
+    >>> a = xt.array([[1.0, 1.0], [0.0, 1.0]], ("row", "col"))
+    >>> xt.linalg.congruence(a, 2.0 * xt.eye(2))
+    <xtensor.Array (row: 2, col: 2) float64>
+    [[4. 2.]
+     [2. 2.]]
     """
     x, y = _numbers(a, p_)
     row, col = matrix_dims("congruence", x, dims)
@@ -141,6 +160,12 @@ def kron(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     """Returns the Kronecker product, whose row and column sizes are the products of those of `a` and `b`.
 
     `dims` names the row and the column dim of both; all other dims are batches, paired by name.
+
+    Example:
+    >>> xt.linalg.kron(xt.eye(2), xt.full(3.0, row=1, col=2))
+    <xtensor.Array (row: 2, col: 4) float64>
+    [[3. 3. 0. 0.]
+     [0. 0. 3. 3.]]
     """
     x, y = _numbers(a, b)
     pair = matrix_dims("kron", x, dims)
@@ -164,6 +189,12 @@ def block_diag(*arrays: ArrayLike, dims: Pair = MATRIX) -> Array:
 
     `dims` names the row and the column dim; all other dims are batches, and those that one of them lacks are
     broadcast.
+
+    Example:
+    >>> xt.linalg.block_diag(xt.eye(1), xt.full(2.0, row=1, col=2))
+    <xtensor.Array (row: 2, col: 3) float64>
+    [[1. 0. 0.]
+     [0. 2. 2.]]
     """
     while _are_small(arrays, dims):  # by programs for few pieces, which serve all numbers of them
         found = [_block_diag(*arrays[i : i + MOST_PIECES], dims=dims) for i in range(0, len(arrays), MOST_PIECES)]
@@ -236,6 +267,12 @@ def toeplitz(c: ArrayLike, r: ArrayLike | None = None, /, dims: Pair = MATRIX) -
     `c` has the row dim, `r` the col dim; r[0] is not read. Without `r` the matrix is symmetric, or Hermitian if `c` is
     complex. All other dims are batches. Its product with a vector is a convolution, for which `xt.signal.convolve`
     needs no matrix.
+
+    Example:
+    >>> xt.linalg.toeplitz(xt.array([1.0, 2.0], "row"), xt.array([1.0, 5.0, 6.0], "col"))
+    <xtensor.Array (row: 2, col: 3) float64>
+    [[1. 5. 6.]
+     [2. 1. 5.]]
     """
     if isinstance(dims, str) or len(dims) != 2:
         raise fail(DimensionError, "linalg.toeplitz", f"dims are the result's row and column dim, not {dims!r}")
@@ -268,11 +305,25 @@ def _triangle(name: str, a: ArrayLike, k: int, dims: Any, predicate: str) -> Tra
 
 @op(amounts={"k": lambda k: isinstance(k, int)})
 def tril(a: ArrayLike, /, k: int = 0, dims: Pair = MATRIX) -> Array:
-    """Returns the lower triangle: `a` with 0 above the diagonal that is `k` further right, with its dims."""
+    """Returns the lower triangle: `a` with 0 above the diagonal that is `k` further right, with its dims.
+
+    Example:
+    >>> xt.linalg.tril(xt.array([[1, 2], [3, 4]], ("row", "col")))
+    <xtensor.Array (row: 2, col: 2) int64>
+    [[1 0]
+     [3 4]]
+    """
     return _triangle("tril", a, k, dims, "ge")
 
 
 @op(amounts={"k": lambda k: isinstance(k, int)})
 def triu(a: ArrayLike, /, k: int = 0, dims: Pair = MATRIX) -> Array:
-    """Returns the upper triangle: `a` with 0 below the diagonal that is `k` further right, with its dims."""
+    """Returns the upper triangle: `a` with 0 below the diagonal that is `k` further right, with its dims.
+
+    Example:
+    >>> xt.linalg.triu(xt.array([[1, 2], [3, 4]], ("row", "col")))
+    <xtensor.Array (row: 2, col: 2) int64>
+    [[1 2]
+     [0 4]]
+    """
     return _triangle("triu", a, k, dims, "le")

@@ -19,6 +19,12 @@ def cho_solve(l: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:  # n
     """Returns the x with L L^H x = b, for the lower triangular L that `cholesky` gives.
 
     Dims are as for `solve`: `b` has the row dim, and x has the col dim in its place.
+
+    Example:
+    >>> l = xt.linalg.cholesky(xt.array([[4.0, 2.0], [2.0, 5.0]], ("row", "col")))
+    >>> xt.linalg.cho_solve(l, xt.array([8.0, 8.0], "row"))
+    <xtensor.Array (col: 2) float64>
+    [1.5 1. ]
     """
     x, y, (row, col), dtype = system("cho_solve", l, b, dims)
     check_square("cho_solve", x, (row, col))
@@ -32,6 +38,12 @@ def lu_solve(factors: Sequence[ArrayLike], b: ArrayLike, /, dims: Pair = MATRIX)
     """Returns the x with A x = b from the factors p, l, u that `lu` gives for A.
 
     Dims are as for `solve`: `b` has the row dim, and x has the col dim in its place.
+
+    Example:
+    >>> factors = xt.linalg.lu(xt.array([[2.0, 0.0], [0.0, 4.0]], ("row", "col")))
+    >>> xt.linalg.lu_solve(factors, xt.array([2.0, 8.0], "row"))
+    <xtensor.Array (col: 2) float64>
+    [1. 2.]
     """
     if not isinstance(factors, (tuple, list)) or len(factors) != 3:
         raise fail(ArgumentTypeError, "linalg.lu_solve", "factors are the tuple that xt.linalg.lu gives: p, l, u")

@@ -47,6 +47,11 @@ def attention(
 
     If there are more than 4 million weights, and sizes are known while tracing, the queries are processed in blocks. No
     array then holds the weights of all blocks, and derivatives compute the weights again.
+
+    Example:
+    >>> q, k, v = xt.ones(query=4, feature=8), xt.ones(key=5, feature=8), xt.ones(key=5, value=3)
+    >>> xt.nn.attention(q, k, v, dims=("query", "key", "feature")).sizes
+    {'query': 4, 'value': 3}
     """
     names = names_of("nn.attention", dims)
     if len(names) != 3 or isinstance(dims, str):

@@ -28,6 +28,11 @@ def dropout(key: Key, x: ArrayLike, rate: float, /) -> Array:
     rate: a number from 0 to below 1. The mask is not stored: the gradient draws it again from `key`. Without
     training, use `x` itself. Each key of an array of keys has its own mask. Source: Srivastava et al., "Dropout"
     (2014).
+
+    Example:
+    >>> xt.nn.dropout(xt.random.key(0), xt.ones(feature=6), 0.5)
+    <xtensor.Array (feature: 6) float64>
+    [0. 0. 2. 2. 2. 0.]
     """
     part = number("nn.dropout", rate, "the rate")
     if not 0 <= part < 1:

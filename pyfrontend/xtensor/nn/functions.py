@@ -23,6 +23,12 @@ def softmax(x: ArrayLike, /, dim: Dims = None) -> Array:
     """Returns exp(x) divided by its sum along `dim`, without overflow, with the dims of `x`.
 
     `dim` is one name or several, or None for all dims. The result is NaN if all elements are -inf.
+
+    Example:
+    >>> xt.nn.softmax(xt.array([[0.0, 0.0], [0.0, 800.0]], ("sample", "class")), "class")
+    <xtensor.Array (sample: 2, class: 2) float64>
+    [[0.5 0.5]
+     [0.  1. ]]
     """
     x = p.as_float(x)
     dims = dims_of("softmax", x, dim)
@@ -38,7 +44,13 @@ def softmax_over(x: Tracer, dims: tuple[str, ...]) -> Tracer:
 
 @op
 def log_softmax(x: ArrayLike, /, dim: Dims = None) -> Array:
-    """Returns log(softmax(x, dim)), accurate for values far apart, with the dims of `x`."""
+    """Returns log(softmax(x, dim)), accurate for values far apart, with the dims of `x`.
+
+    Example:
+    >>> xt.nn.log_softmax(xt.array([0.0, 800.0], "class"))
+    <xtensor.Array (class: 2) float64>
+    [-800.    0.]
+    """
     x = p.as_float(x)
     dims = dims_of("log_softmax", x, dim)
     if not dims or any_empty(x, dims):
@@ -57,6 +69,12 @@ def cross_entropy(logits: ArrayLike, labels: ArrayLike, /, dim: str) -> Array:
 
     Labels are integers without `dim`, or probabilities (floats) with `dim`. Raises IndexError if a label is not in
     0 to size - 1.
+
+    Example:
+    >>> logits = xt.array([[0.0, 0.0], [0.0, 800.0]], ("sample", "class"))
+    >>> xt.nn.cross_entropy(logits, xt.array([0, 1], "sample"), "class")
+    <xtensor.Array (sample: 2) float64>
+    [0.69314718 0.        ]
     """
     x = p.as_float(logits)
     dim = dim_of("cross_entropy", x, dim)

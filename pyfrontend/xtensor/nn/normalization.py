@@ -53,6 +53,12 @@ def layer_norm(
     `weight` and `bias` align by name and may be left out. The result has the dims of `x`. With `dim` the dims of
     space, the function is instance normalisation.
     Source: Ba, Kiros and Hinton, "Layer normalization" (2016).
+
+    Example:
+    >>> xt.nn.layer_norm(xt.array([[1.0, 3.0], [5.0, 9.0]], ("sample", "feature")), "feature", eps=0.0)
+    <xtensor.Array (sample: 2, feature: 2) float64>
+    [[-1.  1.]
+     [-1.  1.]]
     """
     x = p.as_float(x)
     dims = _over("layer_norm", x, dim, '"feature"')
@@ -64,6 +70,11 @@ def rms_norm(x: ArrayLike, /, dim: Dims, weight: ArrayLike | None = None, eps: f
     """Returns x / sqrt(mean(x^2) + eps) over `dim`, times `weight`, with the dims of `x`.
 
     Source: Zhang and Sennrich, "Root mean square layer normalization" (2019).
+
+    Example:
+    >>> xt.nn.rms_norm(xt.array([1.0, 7.0], "feature"), "feature", eps=0.0)
+    <xtensor.Array (feature: 2) float64>
+    [0.2 1.4]
     """
     x = p.as_float(x)
     dims = _over("rms_norm", x, dim, '"feature"')
@@ -82,6 +93,12 @@ def batch_norm(
     The mean and the variance are taken over `dim`, the dims of instances (and of space), unless you pass both, as in
     inference. In training, keep running averages beside: m = 0.9 * m + 0.1 * x.mean(dim). The compiler computes
     x.mean(dim) once. Source: Ioffe and Szegedy, "Batch normalization" (2015).
+
+    Example:
+    >>> xt.nn.batch_norm(xt.array([[1.0, 2.0], [3.0, 6.0]], ("sample", "channel")), "sample", eps=0.0)
+    <xtensor.Array (sample: 2, channel: 2) float64>
+    [[-1. -1.]
+     [ 1.  1.]]
     """
     x = p.as_float(x)
     dims = _over("batch_norm", x, dim, '("batch", "h", "w")')
@@ -107,6 +124,11 @@ def group_norm(
 
     The mean and the variance are those of each of `groups` equal groups of neighbours along `channel`, taken over
     `dim` (the dims of space), too. Source: Wu and He, "Group normalization" (2018).
+
+    Example:
+    >>> xt.nn.group_norm(xt.array([1.0, 3.0, 5.0, 9.0], "channel"), 2, "channel", eps=0.0)
+    <xtensor.Array (channel: 4) float64>
+    [-1.  1. -1.  1.]
     """
     x = p.as_float(x)
     channel = dim_of("group_norm", x, channel)

@@ -77,6 +77,7 @@ def sel(
     `tolerance` away, in units of the labels. drop: leaves out the coordinates that become single numbers.
     Raises LabelError for a label that does not exist. The result is differentiable with respect to `x`.
 
+    Example:
     >>> heat = xr.DataArray([3.0, 4.0, 6.0], dims="lat", coords={"lat": [10, 20, 30]})
     >>> xt.sel(heat, lat=slice(20, 30)).values
     array([4., 6.])
@@ -108,6 +109,12 @@ def unstack(
     Along the old dim, the position in the last of the new dims changes fastest. The product of the new sizes is the
     old size. Of a dim whose labels have several levels, as `stack` makes them, the name is enough: unstack(x, "z").
     There, combinations of labels that do not occur get `fill_value`, by default NaN.
+
+    Example:
+    >>> xt.unstack(xt.arange(4, dim="z"), z={"a": 2, "b": 2})
+    <xtensor.Array (a: 2, b: 2) int64>
+    [[0 1]
+     [2 3]]
     """
     if not isinstance(dim, str):
         return unstack_to(x, by_dim("unstack", dim, keywords, "dims"))
@@ -164,6 +171,11 @@ def drop_sel(
     """Returns `x` without the elements that have these labels: drop_sel(x, time=["2020-01-01"]).
 
     Raises LabelError for a label that does not exist, unless errors="ignore".
+
+    Example:
+    >>> heat = xr.DataArray([3.0, 4.0, 6.0], dims="lat", coords={"lat": [10, 20, 30]})
+    >>> xt.drop_sel(heat, lat=[20]).values
+    array([3., 6.])
     """
     given = _for_xarray("drop_sel", by_dim("drop_sel", labels, keywords, "labels"))
     if errors not in ("raise", "ignore"):
@@ -180,6 +192,11 @@ def sortby(x: ArrayLike, by: str | Sequence[Any], /, ascending: bool = True) -> 
     """Returns `x` in the order of the labels of coordinates: sortby(x, "lat"), sortby(x, ["year", "month"]).
 
     `by` is a name or several, of dims or of coordinates with one dim, or DataArrays. The order is stable.
+
+    Example:
+    >>> heat = xr.DataArray([3.0, 4.0], dims="lat", coords={"lat": [20, 10]})
+    >>> xt.sortby(heat, "lat").values
+    array([4., 3.])
     """
     keys = [k.to_xarray() if isinstance(k, Concrete) else k for k in ([by] if _is_key(by) else list(by))]
     for k in keys:
@@ -210,6 +227,11 @@ def reindex(
 
     reindex(x, time=days). method: "nearest", "ffill" or "bfill" fills with a neighbour, if it is at most `tolerance`
     away. fill_value: by default NaN, for which integers become floats.
+
+    Example:
+    >>> heat = xr.DataArray([3.0, 4.0], dims="lat", coords={"lat": [10, 20]})
+    >>> xt.reindex(heat, lat=[20, 30]).values
+    array([ 4., nan])
     """
     given = _for_xarray("reindex", by_dim("reindex", indexers, keywords, "labels"))
     at = StandIn("reindex", x)
@@ -251,7 +273,13 @@ def _placed(at: StandIn, y: Any, dim: str, dims: Sequence[str], positions: np.nd
 def reindex_like(
     x: ArrayLike, other: Any, /, method: str | None = None, tolerance: Any = None, fill_value: Any = None
 ) -> Array:
-    """Returns `x` with the labels that `other` has along the dims of both, as `reindex`."""
+    """Returns `x` with the labels that `other` has along the dims of both, as `reindex`.
+
+    Example:
+    >>> heat = xr.DataArray([3.0, 4.0], dims="lat", coords={"lat": [10, 20]})
+    >>> xt.reindex_like(heat, xr.DataArray([0, 0], dims="lat", coords={"lat": [20, 30]})).values
+    array([ 4., nan])
+    """
     return reindex(x, _labels_of("reindex_like", x, other), method=method, tolerance=tolerance, fill_value=fill_value)
 
 
@@ -331,7 +359,13 @@ def _parts(lows: np.ndarray, new: np.ndarray, before: np.ndarray, after: np.ndar
 
 
 def interp_like(x: ArrayLike, other: Any, /, method: str = "linear") -> Array:
-    """Returns `x` between its labels, at those that `other` has along the dims of both, as `interp`."""
+    """Returns `x` between its labels, at those that `other` has along the dims of both, as `interp`.
+
+    Example:
+    >>> heat = xr.DataArray([3.0, 5.0], dims="lat", coords={"lat": [10, 20]})
+    >>> xt.interp_like(heat, xr.DataArray([0, 0], dims="lat", coords={"lat": [12, 15]})).values
+    array([3.4, 4. ])
+    """
     return interp(x, _labels_of("interp_like", x, other), method=method)
 
 
@@ -340,6 +374,11 @@ def assign_coords(x: ArrayLike, coords: Mapping[str, Any] | None = None, /, **ke
 
     A coordinate lies along the dim of its name, unless you give another dim: hour=("time", hours). A number does not
     have a dim.
+
+    Example:
+    >>> x = xt.assign_coords(xt.array([1.0, 2.0], "month"), month=[6, 7])
+    >>> x.sel(month=7).item()
+    2.0
     """
     given = _for_xarray("assign_coords", by_dim("assign_coords", coords, keywords, "coordinates"))
     at = StandIn("assign_coords", as_array(x) if not hasattr(x, "dims") else x)

@@ -31,6 +31,12 @@ def dot(*arrays: ArrayLike, dim: Dims = None) -> Array:
     also if one array alone has it. `dim=()` gives the outer product. If no dim is shared, so does None, unless
     `xt.option(outer="forbid")` makes that an error.
     Example: xt.dot(x, w, dim="feature") for x(sample, feature) and w(feature, unit) has dims (sample, unit).
+
+    Example:
+    >>> x = xt.array([[1.0, 2.0], [3.0, 4.0]], ("sample", "feature"))
+    >>> xt.dot(x, xt.array([10.0, 1.0], "feature"))
+    <xtensor.Array (sample: 2) float64>
+    [12. 34.]
     """
     if not arrays:
         raise fail(ArgumentError, "dot", "no arrays are given", instead="Write xt.dot(x, y)")
@@ -187,6 +193,12 @@ def matmul(x: ArrayLike, y: ArrayLike, /) -> Array:
     """Returns x @ y, the product summed over the dims that both arrays have.
 
     If they share no dim, this is the outer product. It equals `xt.dot(x, y)`.
+
+    Example:
+    >>> x = xt.array([[1.0, 2.0], [3.0, 4.0]], ("sample", "feature"))
+    >>> xt.matmul(x, xt.array([10.0, 1.0], "feature"))
+    <xtensor.Array (sample: 2) float64>
+    [12. 34.]
     """
     return dot(x, y)
 
@@ -196,6 +208,11 @@ def cross(x: ArrayLike, y: ArrayLike, /, *, dim: str) -> Array:
     """Returns the cross product along `dim`, whose size is 3, with the other dims of both.
 
     Of vectors of size 2 it is the third element alone, without `dim`; one of size 2 and one of size 3 give all three.
+
+    Example:
+    >>> xt.cross(xt.array([1.0, 0.0, 0.0], "axis"), xt.array([0.0, 1.0, 0.0], "axis"), dim="axis")
+    <xtensor.Array (axis: 3) float64>
+    [0. 0. 1.]
     """
     a, b = p.promote_numbers(x, y)
     for v in (a, b):

@@ -171,6 +171,11 @@ def conv(
     then those of `w`, without the kernel's dims and `dim`. `stride` and `dilation` are an int, or ints by dim.
     `padding` is an int, a pair (before, after), "same" or "valid", or these by dim.
     Example: nn.conv(image, w, {"h": "kh", "w": "kw"}, dim="channel", padding="same").
+
+    Example:
+    >>> xt.nn.conv(xt.array([1.0, 2.0, 4.0, 8.0], "time"), xt.array([-1.0, 1.0], "tap"), {"time": "tap"})
+    <xtensor.Array (time: 3) float64>
+    [1. 2. 4.]
     """
     x, w = p.promote(x, w)
     p.no_bool("nn.conv", x, 'Cast them first: x.astype("f4")')
@@ -211,6 +216,11 @@ def conv_transpose(
     Arguments are those of `conv` for the way back: `dims` maps each dim of `x` to the kernel's dim, `dim` is summed
     over, `padding` is cut off, and `output_padding` more elements come at the end. A dim of size n gets the size
     (n - 1) * stride + dilation * (kernel - 1) + 1 - the padding on both sides + output_padding.
+
+    Example:
+    >>> xt.nn.conv_transpose(xt.array([1.0, 3.0], "time"), xt.array([1.0, 2.0], "tap"), {"time": "tap"}, stride=2)
+    <xtensor.Array (time: 4) float64>
+    [1. 2. 3. 6.]
     """
     name = "nn.conv_transpose"
     x, w = p.promote(x, w)
@@ -293,6 +303,11 @@ def max_pool(x: ArrayLike, windows: dict[str, int], /, stride: Any = None, *, pa
 
     `windows` maps dims to window lengths; `stride` is the same lengths by default. Padded positions never win. Ties
     share the gradient. Example: nn.max_pool(x, {"h": 2, "w": 2}).
+
+    Example:
+    >>> xt.nn.max_pool(xt.array([1.0, 3.0, 9.0, 5.0], "time"), {"time": 2})
+    <xtensor.Array (time: 2) float64>
+    [3. 9.]
     """
     x = as_tracer(x)
     p.no_bool("nn.max_pool", x, 'Cast them first: x.astype("f4")')
@@ -314,6 +329,11 @@ def avg_pool(x: ArrayLike, windows: dict[str, int], /, stride: Any = None, *, pa
     """Returns the mean of each window, with the dims of `x`.
 
     `windows` maps dims to window lengths; `stride` is the same lengths by default. Padded positions count as zeros.
+
+    Example:
+    >>> xt.nn.avg_pool(xt.array([1.0, 3.0, 5.0, 9.0], "time"), {"time": 2})
+    <xtensor.Array (time: 2) float64>
+    [2. 7.]
     """
     x = p.as_mean(x)
     total = _pooled("nn.avg_pool", "sum", x, windows, stride, padding)
@@ -410,6 +430,11 @@ def convolve(x: ArrayLike, k: ArrayLike, /, dims: tuple[str, str], mode: str = "
     operand overlaps the other completely. Modes and methods are those of scipy.signal.convolve: "direct" multiplies
     and adds, "fft" takes Fourier transforms, and "auto" takes what is faster for these sizes. With transforms, errors
     are relative to the largest values, and one NaN makes all values NaN. Integers are always multiplied and added.
+
+    Example:
+    >>> xt.signal.convolve(xt.array([1.0, 2.0, 3.0], "time"), xt.array([1.0, 1.0], "tap"), dims=("time", "tap"))
+    <xtensor.Array (time: 4) float64>
+    [1. 3. 5. 3.]
     """
     x, k = p.promote(x, k)
     p.no_bool("signal.convolve", x, 'Cast them first: x.astype("f4")')

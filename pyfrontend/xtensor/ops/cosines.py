@@ -161,13 +161,23 @@ def dct(x: ArrayLike, /, dim: Dims = None, *, type: int = 2, n: Sizes = None, no
     Type 2 is the sum over t of 2 x[t] cos(pi k (2 t + 1) / (2 n)). Types, `norm` and `n` are those of scipy.fft.dct:
     "ortho" makes the transform orthogonal. Several dims are transformed one after another. `n` is a number, or a dict
     by dim.
+
+    Example:
+    >>> xt.fft.dct(xt.array([1.0, 1.0], "time"), "time")
+    <xtensor.Array (time: 2) float64>
+    [4. 0.]
     """
     return _transformed("fft.dct", x, type, dim, n, norm, False, False)
 
 
 @op(name="fft.idct")
 def idct(x: ArrayLike, /, dim: Dims = None, *, type: int = 2, n: Sizes = None, norm: str | None = None) -> Array:
-    """Returns the inverse of `dct` of the same type and norm."""
+    """Returns the inverse of `dct` of the same type and norm.
+
+    Example:
+    >>> xt.fft.idct(xt.fft.dct(xt.array([1.0, 3.0], "time"))).values.round(6)
+    array([1., 3.])
+    """
     return _transformed("fft.idct", x, type, dim, n, norm, False, True)
 
 
@@ -176,11 +186,20 @@ def dst(x: ArrayLike, /, dim: Dims = None, *, type: int = 2, n: Sizes = None, no
     """Returns the discrete sine transform of a real array along `dim`, of type 1, 2, 3 or 4.
 
     Type 2 is the sum over t of 2 x[t] sin(pi (k + 1) (2 t + 1) / (2 n)). Other arguments are those of `dct`.
+
+    Example:
+    >>> xt.fft.dst(xt.array([1.0, -1.0], "time"), "time").values.round(6)
+    array([0., 4.])
     """
     return _transformed("fft.dst", x, type, dim, n, norm, True, False)
 
 
 @op(name="fft.idst")
 def idst(x: ArrayLike, /, dim: Dims = None, *, type: int = 2, n: Sizes = None, norm: str | None = None) -> Array:
-    """Returns the inverse of `dst` of the same type and norm."""
+    """Returns the inverse of `dst` of the same type and norm.
+
+    Example:
+    >>> xt.fft.idst(xt.fft.dst(xt.array([1.0, 3.0], "time"))).values.round(6)
+    array([1., 3.])
+    """
     return _transformed("fft.idst", x, type, dim, n, norm, True, True)

@@ -113,6 +113,12 @@ def zeros(sizes: Mapping[str, int] | None = None, /, *, dtype: Any = None, **key
     """Returns zeros with the given dims and sizes: zeros(time=3, space=4, dtype="f4") or zeros({"time": 3}).
 
     The dtype is f8 by default, or `xt.option(default_float=)`.
+
+    Example:
+    >>> xt.zeros(time=2, space=3)
+    <xtensor.Array (time: 2, space: 3) float64>
+    [[0. 0. 0.]
+     [0. 0. 0.]]
     """
     return _filled("zeros", sizes_of("zeros", sizes, keywords), 0, _or_default(dtype))
 
@@ -121,6 +127,11 @@ def ones(sizes: Mapping[str, int] | None = None, /, *, dtype: Any = None, **keyw
     """Returns ones with the given dims and sizes: ones(time=3, space=4, dtype="f4") or ones({"time": 3}).
 
     The dtype is f8 by default, or `xt.option(default_float=)`.
+
+    Example:
+    >>> xt.ones(time=3, dtype="f4")
+    <xtensor.Array (time: 3) float32>
+    [1. 1. 1.]
     """
     return _filled("ones", sizes_of("ones", sizes, keywords), 1, _or_default(dtype))
 
@@ -129,6 +140,11 @@ def full(*sizes_and_value: Any, dtype: Any = None, **keywords: int) -> Array:
     """Returns an array with one value everywhere: full(7.0, time=3) or full({"time": 3}, 7.0).
 
     The value has no dims (DimensionError). Without `dtype`, the array has the dtype of the value.
+
+    Example:
+    >>> xt.full(7.0, time=3)
+    <xtensor.Array (time: 3) float64>
+    [7. 7. 7.]
     """
     if len(sizes_and_value) == 2:
         sizes, value = sizes_and_value
@@ -174,12 +190,24 @@ def _like(x: ArrayLike, value: ArrayLike, dtype: Any = None, /) -> Array:
 
 
 def zeros_like(x: ArrayLike, /, dtype: Any = None) -> Array:
-    """Returns zeros with the dims and sizes of `x`, and its dtype unless `dtype` is given."""
+    """Returns zeros with the dims and sizes of `x`, and its dtype unless `dtype` is given.
+
+    Example:
+    >>> xt.zeros_like(xt.array([4, 5], "time"))
+    <xtensor.Array (time: 2) int64>
+    [0 0]
+    """
     return _like(x, 0, dtype)
 
 
 def ones_like(x: ArrayLike, /, dtype: Any = None) -> Array:
-    """Returns ones with the dims and sizes of `x`, and its dtype unless `dtype` is given."""
+    """Returns ones with the dims and sizes of `x`, and its dtype unless `dtype` is given.
+
+    Example:
+    >>> xt.ones_like(xt.array([4, 5], "time"))
+    <xtensor.Array (time: 2) int64>
+    [1 1]
+    """
     return _like(x, 1, dtype)
 
 
@@ -187,6 +215,11 @@ def full_like(x: ArrayLike, value: ArrayLike, /, dtype: Any = None) -> Array:
     """Returns `value` everywhere, with the dims and sizes of `x`, and its dtype unless `dtype` is given.
 
     Raises DimensionError if `value` has dims.
+
+    Example:
+    >>> xt.full_like(xt.zeros(time=2), 7.0)
+    <xtensor.Array (time: 2) float64>
+    [7. 7.]
     """
     return _like(x, value, dtype)
 
@@ -199,6 +232,11 @@ def arange(start: float, stop: float | None = None, step: float = 1, /, *, dim: 
 
     One number counts from 0: arange(5, dim="time") is 0 to 4. The bounds are known while tracing, except that
     arange(x.sizes["time"]) takes a dynamic size. Raises ArgumentError if `step` is 0.
+
+    Example:
+    >>> xt.arange(2, 8, 3, dim="time")
+    <xtensor.Array (time: 2) int64>
+    [2 5]
     """
     if stop is None:
         start, stop = 0, start
@@ -257,6 +295,11 @@ def linspace(
     """Returns `n` evenly spaced values from `start` to `stop`, along the new first dim `dim`.
 
     `stop` is the last value, unless `endpoint=False`. `start` and `stop` are numbers or arrays.
+
+    Example:
+    >>> xt.linspace(0.0, 1.0, 3, dim="time")
+    <xtensor.Array (time: 3) float64>
+    [0.  0.5 1. ]
     """
     count = integer("linspace", n, "the number of values", wide=True)
     if count < 0:
@@ -302,6 +345,12 @@ def eye(
 
     `m` is the second size, by default `n`. Other names: eye(3, dims=("a", "b")) or eye(a=3, b=4). The dtype is f8
     by default.
+
+    Example:
+    >>> xt.eye(2, dims=("space", "axis"))
+    <xtensor.Array (space: 2, axis: 2) float64>
+    [[1. 0.]
+     [0. 1.]]
     """
     if n is None:
         if len(sizes_by_name) != 2:
@@ -337,6 +386,12 @@ def one_hot(i: ArrayLike, n: int, /, dim: str = "class", dtype: Any = None) -> A
     """Returns 1 where the position along the new last dim `dim` of size `n` equals `i`, else 0.
 
     A position out of range gives 0 everywhere. The dtype is f8 by default.
+
+    Example:
+    >>> xt.one_hot(xt.array([2, 0], "sample"), 3)
+    <xtensor.Array (sample: 2, class: 3) float64>
+    [[0. 0. 1.]
+     [1. 0. 0.]]
     """
     i = as_tracer(i)
     if not p.is_integer(i.dtype):

@@ -24,13 +24,13 @@ from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import fail, integer
 from .creation import zeros_like
-from .types import Array, ArrayLike, Elementwise
+from .types import Array, ArrayLike, Elementwise, example
 
 T = TypeVar("T")
 
 
-def float_function(name: str, what: str) -> Elementwise:
-    """The public function over the dialect's float op `name`."""
+def float_function(name: str, what: str, at: str, gives: str) -> Elementwise:
+    """The public function over the dialect's float op `name`. Its docstring shows what it `gives` at the list `at`."""
 
     def function(x: ArrayLike, /) -> Array:
         return build.unary(name, p.as_float(x))
@@ -39,37 +39,38 @@ def float_function(name: str, what: str) -> Elementwise:
     function.__doc__ = (
         f"Returns {what}.\n\n"
         "The result has the dims of `x`. Floats keep their dtype; integers and bools give the float that NumPy gives."
+        f"{example(name, at, gives)}"
     )
     return op(function)
 
 
-acos = float_function("acos", "the inverse cosine of each element, in [0, pi]")
-acosh = float_function("acosh", "the inverse hyperbolic cosine of each element")
-asin = float_function("asin", "the inverse sine of each element, in [-pi/2, pi/2]")
-asinh = float_function("asinh", "the inverse hyperbolic sine of each element")
-atan = float_function("atan", "the inverse tangent of each element, in [-pi/2, pi/2]")
-atanh = float_function("atanh", "the inverse hyperbolic tangent of each element")
-cbrt = float_function("cbrt", "the cube root of each element")
-cos = float_function("cos", "the cosine of each element, an angle in radians")
-cosh = float_function("cosh", "the hyperbolic cosine of each element")
-erf = float_function("erf", "the error function of each element")
-erfc = float_function("erfc", "1 - erf(x) of each element, accurate also for large x")
-exp = float_function("exp", "e to the power of each element")
-exp2 = float_function("exp2", "2 to the power of each element")
-expm1 = float_function("expm1", "exp(x) - 1 of each element, accurate also near 0")
-log = float_function("log", "the natural logarithm of each element")
-log10 = float_function("log10", "the logarithm to base 10 of each element")
-log1p = float_function("log1p", "log(1 + x) of each element, accurate also near 0")
-log2 = float_function("log2", "the logarithm to base 2 of each element")
-rsqrt = float_function("rsqrt", "1 / sqrt(x) of each element")
-sin = float_function("sin", "the sine of each element, an angle in radians")
-sinh = float_function("sinh", "the hyperbolic sine of each element")
-sqrt = float_function("sqrt", "the square root of each element, NaN below 0")
-tan = float_function("tan", "the tangent of each element, an angle in radians")
-tanh = float_function("tanh", "the hyperbolic tangent of each element")
+acos = float_function("acos", "the inverse cosine of each element, in [0, pi]", "[0.0, 1.0]", "[1.57079633 0. ]")
+acosh = float_function("acosh", "the inverse hyperbolic cosine of each element", "[1.0, 2.0]", "[0. 1.3169579]")
+asin = float_function("asin", "the inverse sine of each element, in [-pi/2, pi/2]", "[0.0, 1.0]", "[0. 1.57079633]")
+asinh = float_function("asinh", "the inverse hyperbolic sine of each element", "[0.0, 1.0]", "[0. 0.88137359]")
+atan = float_function("atan", "the inverse tangent of each element, in [-pi/2, pi/2]", "[0.0, 1.0]", "[0. 0.78539816]")
+atanh = float_function("atanh", "the inverse hyperbolic tangent of each element", "[0.0, 0.5]", "[0. 0.54930614]")
+cbrt = float_function("cbrt", "the cube root of each element", "[8.0, -27.0]", "[ 2. -3.]")
+cos = float_function("cos", "the cosine of each element, an angle in radians", "[0.0, 1.0]", "[1. 0.54030231]")
+cosh = float_function("cosh", "the hyperbolic cosine of each element", "[0.0, 1.0]", "[1. 1.54308063]")
+erf = float_function("erf", "the error function of each element", "[0.0, 1.0]", "[0. 0.84270079]")
+erfc = float_function("erfc", "1 - erf(x) of each element, accurate also for large x", "[0.0, 1.0]", "[1. 0.15729921]")
+exp = float_function("exp", "e to the power of each element", "[0.0, 1.0]", "[1. 2.71828183]")
+exp2 = float_function("exp2", "2 to the power of each element", "[3.0, -1.0]", "[8. 0.5]")
+expm1 = float_function("expm1", "exp(x) - 1 of each element, accurate also near 0", "[0.0, 1e-20]", "[0.e+00 1.e-20]")
+log = float_function("log", "the natural logarithm of each element", "[1.0, 10.0]", "[0. 2.30258509]")
+log10 = float_function("log10", "the logarithm to base 10 of each element", "[1.0, 1000.0]", "[0. 3.]")
+log1p = float_function("log1p", "log(1 + x) of each element, accurate also near 0", "[0.0, 1e-20]", "[0.e+00 1.e-20]")
+log2 = float_function("log2", "the logarithm to base 2 of each element", "[1.0, 8.0]", "[0. 3.]")
+rsqrt = float_function("rsqrt", "1 / sqrt(x) of each element", "[1.0, 4.0]", "[1. 0.5]")
+sin = float_function("sin", "the sine of each element, an angle in radians", "[0.0, 1.0]", "[0. 0.84147098]")
+sinh = float_function("sinh", "the hyperbolic sine of each element", "[0.0, 1.0]", "[0. 1.17520119]")
+sqrt = float_function("sqrt", "the square root of each element, NaN below 0", "[4.0, 2.0]", "[2. 1.41421356]")
+tan = float_function("tan", "the tangent of each element, an angle in radians", "[0.0, 1.0]", "[0. 1.55740772]")
+tanh = float_function("tanh", "the hyperbolic tangent of each element", "[0.0, 1.0]", "[0. 0.76159416]")
 
 
-def _rounding(name: str, what: str) -> Elementwise:
+def _rounding(name: str, what: str, at: str, gives: str) -> Elementwise:
     """A function that leaves integers and bools as they are."""
 
     def function(x: ArrayLike, /) -> Array:
@@ -77,13 +78,13 @@ def _rounding(name: str, what: str) -> Elementwise:
         return build.unary(name, x) if p.is_inexact(x.dtype) else x
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Returns {what} each element, with the dims and dtype of `x`."
+    function.__doc__ = f"Returns {what} each element, with the dims and dtype of `x`.{example(name, at, gives)}"
     return op(function)
 
 
-ceil = _rounding("ceil", "the smallest integer not below")
-floor = _rounding("floor", "the largest integer not above")
-trunc = _rounding("trunc", "the integer part (rounded towards 0) of")
+ceil = _rounding("ceil", "the smallest integer not below", "[1.2, -1.2]", "[ 2. -1.]")
+floor = _rounding("floor", "the largest integer not above", "[1.2, -1.2]", "[ 1. -2.]")
+trunc = _rounding("trunc", "the integer part (rounded towards 0) of", "[1.7, -1.7]", "[ 1. -1.]")
 
 
 def _round_plan(x: Any, /, decimals: Any = 0) -> Any:
@@ -107,6 +108,11 @@ def round(x: ArrayLike, /, decimals: int = 0) -> Array:
 
     Bools give f2. A negative `decimals` rounds to tens, hundreds and so on.
     Raises ArgumentError if `decimals` is not in -300 to 300.
+
+    Example:
+    >>> xt.round(xt.array([0.5, 1.5, 2.345], "i"))
+    <xtensor.Array (i: 3) float64>
+    [0. 2. 2.]
     """
     x = as_tracer(x)
     p.only_real("round", x)
@@ -133,7 +139,7 @@ def _round_integer(x: Tracer, places: int) -> Tracer:
     return build.cast(y, x.dtype)
 
 
-def _float_test(name: str, what: str) -> Elementwise:
+def _float_test(name: str, what: str, at: str, gives: str) -> Elementwise:
     def function(x: ArrayLike, /) -> Array:
         x = as_tracer(x)
         if p.is_inexact(x.dtype):
@@ -141,13 +147,15 @@ def _float_test(name: str, what: str) -> Elementwise:
         return build.compare("eq" if name == "isfinite" else "ne", x, x)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Tells whether each element is {what}: bools with the dims of `x`."
+    function.__doc__ = (
+        f"Tells whether each element is {what}: bools with the dims of `x`.{example(name, at, gives, 'bool')}"
+    )
     return op(function)
 
 
-isfinite = _float_test("isfinite", "neither infinite nor NaN")
-isinf = _float_test("isinf", "infinite")
-isnan = _float_test("isnan", "NaN")
+isfinite = _float_test("isfinite", "neither infinite nor NaN", "[1.0, np.inf, np.nan]", "[ True False False]")
+isinf = _float_test("isinf", "infinite", "[1.0, np.inf, np.nan]", "[False True False]")
+isnan = _float_test("isnan", "NaN", "[1.0, np.inf, np.nan]", "[False False True]")
 
 
 @op
@@ -155,6 +163,11 @@ def abs(x: ArrayLike, /) -> Array:
     """Returns the absolute value of each element, with the dims and dtype of `x`. The derivative at 0 is 0.
 
     Of complex numbers, it is the real sqrt(re**2 + im**2), computed without overflow.
+
+    Example:
+    >>> xt.abs(xt.array([-2.0, 3.0], "i"))
+    <xtensor.Array (i: 2) float64>
+    [2. 3.]
     """
     (x,) = p.promote_numbers(x)
     return x if x.dtype.kind in "bu" else build.unary("abs", x)
@@ -162,13 +175,25 @@ def abs(x: ArrayLike, /) -> Array:
 
 @op
 def negative(x: ArrayLike, /) -> Array:
-    """Returns -x, with the dims and dtype of `x`. Integers wrap. Raises DTypeError for bools."""
+    """Returns -x, with the dims and dtype of `x`. Integers wrap. Raises DTypeError for bools.
+
+    Example:
+    >>> xt.negative(xt.array([1, -2], "i"))
+    <xtensor.Array (i: 2) int64>
+    [-1  2]
+    """
     return build.unary("neg", p.no_bool("negative", p.promote_numbers(x)[0], "Write ~x or xt.logical_not(x)"))
 
 
 @op
 def positive(x: ArrayLike, /) -> Array:
-    """Returns `x` itself. Raises DTypeError for bools."""
+    """Returns `x` itself. Raises DTypeError for bools.
+
+    Example:
+    >>> xt.positive(xt.array([1, -2], "i"))
+    <xtensor.Array (i: 2) int64>
+    [ 1 -2]
+    """
     return p.no_bool("positive", p.promote_numbers(x)[0], 'Cast it first: x.astype("i1")')
 
 
@@ -178,6 +203,11 @@ def sign(x: ArrayLike, /) -> Array:
 
     The sign of NaN is NaN. The derivative is 0. The sign of a complex number z is z / |z|, which has a derivative.
     Raises DTypeError for bools.
+
+    Example:
+    >>> xt.sign(xt.array([-2.0, 0.0, 3.0], "i"))
+    <xtensor.Array (i: 3) float64>
+    [-1.  0.  1.]
     """
     x = p.no_bool("sign", as_tracer(x), 'Cast it first: x.astype("i1")')
     if x.dtype.kind == "u":
@@ -187,7 +217,13 @@ def sign(x: ArrayLike, /) -> Array:
 
 @op
 def signbit(x: ArrayLike, /) -> Array:
-    """Tells whether the sign bit of each element is set (below 0, or -0.0): bools with the dims of `x`."""
+    """Tells whether the sign bit of each element is set (below 0, or -0.0): bools with the dims of `x`.
+
+    Example:
+    >>> xt.signbit(xt.array([-2.0, 0.0], "i"))
+    <xtensor.Array (i: 2) bool>
+    [ True False]
+    """
     x = as_tracer(x)
     if x.dtype == p.BOOL:
         x = build.cast(x, p.I1)
@@ -198,7 +234,13 @@ def signbit(x: ArrayLike, /) -> Array:
 
 @op
 def invert(x: ArrayLike, /) -> Array:
-    """Returns ~x, which inverts every bit, and is `not` for bools. Raises DTypeError for floats."""
+    """Returns ~x, which inverts every bit, and is `not` for bools. Raises DTypeError for floats.
+
+    Example:
+    >>> xt.invert(xt.array([0, 1], "i"))
+    <xtensor.Array (i: 2) int64>
+    [-1 -2]
+    """
     x = as_tracer(x)
     p.only_integer("invert", x)
     return build.unary("not", x)
@@ -209,7 +251,13 @@ bitwise_invert = invert
 
 @op
 def logical_not(x: ArrayLike, /) -> Array:
-    """Tells whether each element is 0: bools with the dims of `x`."""
+    """Tells whether each element is 0: bools with the dims of `x`.
+
+    Example:
+    >>> xt.logical_not(xt.array([0.0, 2.0], "i"))
+    <xtensor.Array (i: 2) bool>
+    [ True False]
+    """
     x = as_tracer(x)
     if x.dtype == p.BOOL:
         return build.unary("not", x)
@@ -224,7 +272,13 @@ def _number(x: ArrayLike) -> Tracer:
 
 @op
 def square(x: ArrayLike, /) -> Array:
-    """Returns x * x, with the dims and dtype of `x`. Bools give i1."""
+    """Returns x * x, with the dims and dtype of `x`. Bools give i1.
+
+    Example:
+    >>> xt.square(xt.array([1, -2], "i"))
+    <xtensor.Array (i: 2) int64>
+    [1 4]
+    """
     x = _number(x)
     return build.binary("mul", x, x)
 
@@ -234,6 +288,11 @@ def reciprocal(x: ArrayLike, /) -> Array:
     """Returns 1 / x, with the dims and dtype of `x`.
 
     For integers it is the integer part: 1 and -1 stay, all others give 0, and so does 0. Bools give i1.
+
+    Example:
+    >>> xt.reciprocal(xt.array([2.0, 4.0], "i"))
+    <xtensor.Array (i: 2) float64>
+    [0.5  0.25]
     """
     x = _number(x)
     one = p.constant(1, x.dtype)
@@ -251,32 +310,62 @@ def _scaled(x: ArrayLike, factor: float) -> Tracer:
 
 @op
 def deg2rad(x: ArrayLike, /) -> Array:
-    """Returns an angle in radians from one in degrees, with the dims of `x`."""
+    """Returns an angle in radians from one in degrees, with the dims of `x`.
+
+    Example:
+    >>> xt.deg2rad(xt.array([0.0, 180.0], "i"))
+    <xtensor.Array (i: 2) float64>
+    [0.         3.14159265]
+    """
     return _scaled(x, math.pi / 180)
 
 
 @op
 def rad2deg(x: ArrayLike, /) -> Array:
-    """Returns an angle in degrees from one in radians, with the dims of `x`."""
+    """Returns an angle in degrees from one in radians, with the dims of `x`.
+
+    Example:
+    >>> xt.rad2deg(xt.array([0.0, np.pi], "i"))
+    <xtensor.Array (i: 2) float64>
+    [  0. 180.]
+    """
     return _scaled(x, 180 / math.pi)
 
 
 @op
 def real(x: ArrayLike, /) -> Array:
-    """Returns the real part, with the dims of `x`: float32 for complex64. It is `x` itself if `x` is real."""
+    """Returns the real part, with the dims of `x`: float32 for complex64. It is `x` itself if `x` is real.
+
+    Example:
+    >>> xt.real(xt.array([1 + 2j, 3.0], "i"))
+    <xtensor.Array (i: 2) float64>
+    [1. 3.]
+    """
     return build.real(as_tracer(x))
 
 
 @op
 def imag(x: ArrayLike, /) -> Array:
-    """Returns the imaginary part, with the dims of `x`: float32 for complex64. It is zeros if `x` is real."""
+    """Returns the imaginary part, with the dims of `x`: float32 for complex64. It is zeros if `x` is real.
+
+    Example:
+    >>> xt.imag(xt.array([1 + 2j, 3.0], "i"))
+    <xtensor.Array (i: 2) float64>
+    [2. 0.]
+    """
     x = as_tracer(x)
     return build.imag(x) if p.is_complex(x.dtype) else zeros_like(x)
 
 
 @op
 def conj(x: ArrayLike, /) -> Array:
-    """Returns the complex conjugate, with the dims of `x`. It is `x` itself if `x` is real. Bools give i1."""
+    """Returns the complex conjugate, with the dims of `x`. It is `x` itself if `x` is real. Bools give i1.
+
+    Example:
+    >>> xt.conj(xt.array([1 + 2j, 3j], "i"))
+    <xtensor.Array (i: 2) complex128>
+    [1.-2.j 0.-3.j]
+    """
     return build.conj(_number(x))
 
 
@@ -285,6 +374,11 @@ def angle(x: ArrayLike, /) -> Array:
     """Returns the angle of each element in the complex plane, in radians, in [-pi, pi], with the dims of `x`.
 
     Real numbers have the angle 0, or pi below 0. Integers give the float that NumPy gives.
+
+    Example:
+    >>> xt.angle(xt.array([1j, -1.0], "i"))
+    <xtensor.Array (i: 2) float64>
+    [1.57079633 3.14159265]
     """
     x = p.as_float(x)
     if p.is_complex(x.dtype):
@@ -299,6 +393,11 @@ def astype(x: ArrayLike, dtype: object, /) -> Array:
 
     Floats become integers by truncation, and integers that do not fit wrap. Numbers become bools by x != 0. Raises
     DTypeError for complex numbers as real ones: write x.real.
+
+    Example:
+    >>> xt.astype(xt.array([1.7, -1.7], "i"), "i4")
+    <xtensor.Array (i: 2) int32>
+    [ 1 -1]
     """
     x = as_tracer(x)
     wanted = as_dtype(dtype)
@@ -323,6 +422,11 @@ def stop_gradient(x: Any, /) -> Any:
     """Returns `x`, an array or a pytree of arrays, which derivatives treat as a constant.
 
     Gradients and tangents of the result are 0. Values do not change.
+
+    Example:
+    >>> xt.grad(lambda x: x * xt.stop_gradient(x))(3.0)
+    <xtensor.Array () weak float64>
+    3.
     """
     return tree.map(_stop_gradient, x)
 
@@ -340,7 +444,13 @@ def _toward_zero(x: Tracer) -> tuple[Tracer, Tracer]:
 
 @op
 def sigmoid(x: ArrayLike, /) -> Array:
-    """Returns the logistic function 1 / (1 + exp(-x)), accurate in both tails, with the dims of `x`."""
+    """Returns the logistic function 1 / (1 + exp(-x)), accurate in both tails, with the dims of `x`.
+
+    Example:
+    >>> xt.sigmoid(xt.array([0.0, 1.0], "i"))
+    <xtensor.Array (i: 2) float64>
+    [0.5        0.73105858]
+    """
 
     def ratio(x: Tracer) -> Tracer:
         positive_, e = _toward_zero(x)
@@ -352,7 +462,13 @@ def sigmoid(x: ArrayLike, /) -> Array:
 
 @op
 def softplus(x: ArrayLike, /) -> Array:
-    """Returns log(1 + exp(x)) without overflow, accurate in both tails, with the dims of `x`."""
+    """Returns log(1 + exp(x)) without overflow, accurate in both tails, with the dims of `x`.
+
+    Example:
+    >>> xt.softplus(xt.array([0.0, 800.0], "i"))
+    <xtensor.Array (i: 2) float64>
+    [6.93147181e-01 8.00000000e+02]
+    """
 
     def smooth(x: Tracer) -> Tracer:
         positive_, e = _toward_zero(x)
@@ -363,7 +479,13 @@ def softplus(x: ArrayLike, /) -> Array:
 
 @op
 def log_sigmoid(x: ArrayLike, /) -> Array:
-    """Returns log(sigmoid(x)), accurate in both tails, with the dims of `x`."""
+    """Returns log(sigmoid(x)), accurate in both tails, with the dims of `x`.
+
+    Example:
+    >>> xt.log_sigmoid(xt.array([-800.0, 0.0], "i"))
+    <xtensor.Array (i: 2) float64>
+    [-8.00000000e+02 -6.93147181e-01]
+    """
     x = p.as_float(x)
     return build.unary("neg", as_tracer(softplus(build.unary("neg", x))))
 
@@ -373,6 +495,11 @@ def relu(x: ArrayLike, /) -> Array:
     """Returns x where it is positive, else 0, with the dims and dtype of `x`.
 
     NaN stays NaN. The derivative at 0 is 0. Bools give i1.
+
+    Example:
+    >>> xt.relu(xt.array([-1.0, 2.0], "i"))
+    <xtensor.Array (i: 2) float64>
+    [0. 2.]
     """
     x = _number(x)
     nought = p.zero(x.dtype)
@@ -391,7 +518,13 @@ def _beside_relu(x: Tracer, least: float, bump: Callable[[Tracer], Tracer]) -> T
 
 @op
 def silu(x: ArrayLike, /) -> Array:
-    """Returns x * sigmoid(x), with the dims of `x`. It is 0 at -inf."""
+    """Returns x * sigmoid(x), with the dims of `x`. It is 0 at -inf.
+
+    Example:
+    >>> xt.silu(xt.array([0.0, 1.0], "i"))
+    <xtensor.Array (i: 2) float64>
+    [0.         0.73105858]
+    """
 
     def bump(t: Tracer) -> Tracer:
         if t.dtype == p.F8:
@@ -412,6 +545,11 @@ def gelu(x: ArrayLike, /) -> Array:
     """Returns x times the normal distribution function at x, with the dims of `x`.
 
     This is the exact form, x * erfc(-x / sqrt(2)) / 2, and not its approximation by tanh.
+
+    Example:
+    >>> xt.gelu(xt.array([-1.0, 0.0, 1.0], "i"))
+    <xtensor.Array (i: 3) float64>
+    [-0.15865525  0.          0.84134475]
     """
     x = p.as_float(x)
     is_exact = x.dtype.itemsize > 2
@@ -455,6 +593,11 @@ def nan_to_num(
     """Returns `x` with NaN and the infinities replaced by numbers, with the dims and dtype of `x`.
 
     NaN becomes `nan`. By default, inf and -inf become the largest and the lowest finite value of the dtype.
+
+    Example:
+    >>> xt.nan_to_num(xt.array([np.nan, np.inf, 1.0], "i"), nan=-1.0, posinf=9.0)
+    <xtensor.Array (i: 3) float64>
+    [-1.  9.  1.]
     """
     x = as_tracer(x)
     p.only_real("nan_to_num", x)

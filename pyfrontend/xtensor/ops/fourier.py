@@ -124,13 +124,24 @@ def fft(x: ArrayLike, /, dim: Dims = None, *, n: Sizes = None, norm: str | None 
     transformed one after another. `n` cuts `x` to a size, or adds zeros behind it: a number, or a dict by dim. `norm`
     is "backward", "ortho" (divides by sqrt(n)) or "forward" (divides by n). float32 gives complex64, and float64 and
     integers give complex128. Example: xt.fft.fft(x, "time", n=1024).
+
+    Example:
+    >>> xt.fft.fft(xt.array([1.0, 0.0, 0.0], "time"), "time")
+    <xtensor.Array (time: 3) complex128>
+    [1.+0.j 1.+0.j 1.+0.j]
     """
     return _complex("fft.fft", x, dim, n, norm, False)
 
 
 @op(name="fft.ifft")
 def ifft(x: ArrayLike, /, dim: Dims = None, *, n: Sizes = None, norm: str | None = None) -> Array:
-    """Returns the inverse of `fft`: the same arguments and the same `norm` give back `x`."""
+    """Returns the inverse of `fft`: the same arguments and the same `norm` give back `x`.
+
+    Example:
+    >>> xt.fft.ifft(xt.array([1.0, 1.0], "time"), "time")
+    <xtensor.Array (time: 2) complex128>
+    [1.+0.j 0.+0.j]
+    """
     return _complex("fft.ifft", x, dim, n, norm, True)
 
 
@@ -143,6 +154,11 @@ def rfft(x: ArrayLike, /, dim: Dims = None, *, n: Sizes = None, norm: str | None
 
     The others are conjugates of these. Along the other dims all values are there. `n` and `norm` are those of `fft`.
     Example: xt.fft.rfft(x, ("y", "x")), whose size along x is n // 2 + 1.
+
+    Example:
+    >>> xt.fft.rfft(xt.array([1.0, 0.0, 0.0, 0.0], "time"), "time")
+    <xtensor.Array (time: 3) complex128>
+    [1.+0.j 1.+0.j 1.+0.j]
     """
     x = real_operand("fft.rfft", x, "Write xt.fft.fft(z)")
     return _from_real("fft.rfft", x, dim, n, norm, False)
@@ -161,6 +177,10 @@ def irfft(x: ArrayLike, /, dim: Dims = None, *, n: Sizes = None, norm: str | Non
 
     Along the last one of the dims `dim`, the result has the size given by `n`, or 2 (m - 1) for m values. Give n
     where the real array had an odd size: xt.irfft(z, "time", n=101).
+
+    Example:
+    >>> xt.fft.irfft(xt.fft.rfft(xt.array([1.0, 2.0, 4.0], "time")), n=3).values.round(6)
+    array([1., 2., 4.])
     """
     return _to_real("fft.irfft", complex_operand(x), dim, n, norm, True)
 
@@ -185,6 +205,11 @@ def hfft(x: ArrayLike, /, dim: Dims = None, *, n: Sizes = None, norm: str | None
     """Returns the `fft` of an array whose second half is the conjugate of its first one, which is given. It is real.
 
     `n` is the size of the result along the last one of the dims `dim`: by default 2 (m - 1) for m values.
+
+    Example:
+    >>> xt.fft.hfft(xt.array([1.0, 1.0, 1.0], "time"), "time")
+    <xtensor.Array (time: 4) float64>
+    [4. 0. 0. 0.]
     """
     x = build.conj(complex_operand(x))
     return _to_real("fft.hfft", x, dim, n, norm, False)
@@ -192,6 +217,12 @@ def hfft(x: ArrayLike, /, dim: Dims = None, *, n: Sizes = None, norm: str | None
 
 @op(name="fft.ihfft")
 def ihfft(x: ArrayLike, /, dim: Dims = None, *, n: Sizes = None, norm: str | None = None) -> Array:
-    """Returns the inverse of `hfft`: the first n // 2 + 1 values of the `ifft` of a real array."""
+    """Returns the inverse of `hfft`: the first n // 2 + 1 values of the `ifft` of a real array.
+
+    Example:
+    >>> xt.fft.ihfft(xt.array([4.0, 0.0, 0.0, 0.0], "time"), "time").real
+    <xtensor.Array (time: 3) float64>
+    [1. 1. 1.]
+    """
     x = real_operand("fft.ihfft", x, "Write xt.fft.ifft(z)")
     return build.conj(_from_real("fft.ihfft", x, dim, n, norm, True))

@@ -44,13 +44,24 @@ def fftfreq(n: int, /, d: float = 1.0, *, dim: str | None = None, dtype: Any = N
     """Returns the frequencies of the values of `fft` of `n` values that lie `d` apart, along the dim `dim`.
 
     They are 0, 1, .., -2, -1 over n d: cycles per unit of `d`. Example: xt.fft.fftfreq(8, d=0.1, dim="time").
+
+    Example:
+    >>> xt.fft.fftfreq(4, d=0.5, dim="time")
+    <xtensor.Array (time: 4) float64>
+    [ 0.   0.5 -1.  -0.5]
     """
     count = _count("fft.fftfreq", n)
     return _frequencies("fft.fftfreq", np.fft.fftfreq(count, 1 / count), count, dim, d, dtype)
 
 
 def rfftfreq(n: int, /, d: float = 1.0, *, dim: str | None = None, dtype: Any = None) -> Array:
-    """Returns the frequencies of the n // 2 + 1 values of `rfft` of `n` values that lie `d` apart, along `dim`."""
+    """Returns the frequencies of the n // 2 + 1 values of `rfft` of `n` values that lie `d` apart, along `dim`.
+
+    Example:
+    >>> xt.fft.rfftfreq(4, d=0.5, dim="time")
+    <xtensor.Array (time: 3) float64>
+    [0.  0.5 1. ]
+    """
     count = _count("fft.rfftfreq", n)
     return _frequencies("fft.rfftfreq", np.arange(count // 2 + 1.0), count, dim, d, dtype)
 
@@ -72,11 +83,22 @@ def fftshift(x: ArrayLike, /, dim: Dims = None) -> Array:
     """Returns `x` with frequency 0 in the middle of each of the dims `dim`: position 0 moves to n // 2.
 
     Coordinates along these dims move, too. None moves all dims.
+
+    Example:
+    >>> xt.fft.fftshift(xt.array([0.0, 1.0, -2.0, -1.0], "time"), "time")
+    <xtensor.Array (time: 4) float64>
+    [-2. -1.  0.  1.]
     """
     return _shifted("fft.fftshift", x, dim, False)
 
 
 @op(name="fft.ifftshift")
 def ifftshift(x: ArrayLike, /, dim: Dims = None) -> Array:
-    """Returns the inverse of `fftshift`."""
+    """Returns the inverse of `fftshift`.
+
+    Example:
+    >>> xt.fft.ifftshift(xt.array([-2.0, -1.0, 0.0, 1.0], "time"), "time")
+    <xtensor.Array (time: 4) float64>
+    [ 0.  1. -2. -1.]
+    """
     return _shifted("fft.ifftshift", x, dim, True)

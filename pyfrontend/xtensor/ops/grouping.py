@@ -365,6 +365,7 @@ def groupby(
     map(function). Its arithmetic (g - g.mean()) pairs each element with its group. A reduction reads the array once,
     and is differentiable.
 
+    Example:
     >>> days = xr.DataArray([1.0, 3.0, 5.0], dims="day", coords={"kind": ("day", ["wet", "dry", "wet"])})
     >>> xt.groupby(days, "kind").mean().values
     array([3., 3.])
@@ -461,6 +462,11 @@ def groupby_bins(x: ArrayLike, group: Any, bins: Any, /, **options: Any) -> Grou
     group: a name of a coordinate, or a DataArray. bins: the edges, or how many of equal width. options: right=,
     labels=, precision= and include_lowest=, as for `pandas.cut`. The new dim is called lat_bins. A bin without
     elements gives NaN.
+
+    Example:
+    >>> heat = xr.DataArray([3.0, 5.0, 6.0], dims="lat", coords={"lat": [5, 8, 15]})
+    >>> xt.groupby_bins(heat, "lat", [0, 10, 20]).mean().values
+    array([4., 6.])
     """
     from xarray import groupers
 
@@ -488,6 +494,12 @@ def resample(
 
     The span is a frequency of pandas. closed: "left" or "right", the side of a span that belongs to it. label: the side
     that labels it. A span without elements gives NaN. To insert dates, write `reindex` or `interp`.
+
+    Example:
+    >>> days = np.array(["2026-01-01", "2026-01-20", "2026-02-03"], "datetime64[ns]")
+    >>> x = xr.DataArray([1.0, 2.0, 4.0], dims="time", coords={"time": days})
+    >>> xt.resample(x, time="MS").sum().values
+    array([3., 4.])
     """
     from xarray import groupers
 

@@ -196,6 +196,12 @@ def isel(
 
     An int removes its dim. A slice (with any step), a list and a mask keep it. An integer array with names puts its
     own dims in place of it. Raises IndexError if a position is out of range.
+
+    Example:
+    >>> x = xt.array([[1, 2, 3], [4, 5, 6]], ("a", "b"))
+    >>> xt.isel(x, a=0, b=slice(1, 3))
+    <xtensor.Array (b: 2) int64>
+    [2 3]
     """
     return read("isel", x, by_dim("isel", indexers, keywords, "indexers"), missing_dims=missing_dims)
 
@@ -530,17 +536,35 @@ def _ends(name: str, x: Any, indexers: Any, keywords: Mapping[str, Any], part: A
 
 
 def head(x: ArrayLike, indexers: Mapping[str, int] | int | None = None, /, **keywords: int) -> Array:
-    """Returns the first elements along dims: head(x, a=2). Without arguments it keeps 5 along every dim."""
+    """Returns the first elements along dims: head(x, a=2). Without arguments it keeps 5 along every dim.
+
+    Example:
+    >>> xt.head(xt.arange(9, dim="time"), time=2)
+    <xtensor.Array (time: 2) int64>
+    [0 1]
+    """
     return _ends("head", x, indexers, keywords, slice)
 
 
 def tail(x: ArrayLike, indexers: Mapping[str, int] | int | None = None, /, **keywords: int) -> Array:
-    """Returns the last elements along dims: tail(x, a=2). Without arguments it keeps 5 along every dim."""
+    """Returns the last elements along dims: tail(x, a=2). Without arguments it keeps 5 along every dim.
+
+    Example:
+    >>> xt.tail(xt.arange(9, dim="time"), time=2)
+    <xtensor.Array (time: 2) int64>
+    [7 8]
+    """
     return _ends("tail", x, indexers, keywords, lambda n: slice(-n, None) if n else slice(0))
 
 
 def thin(x: ArrayLike, indexers: Mapping[str, int] | int | None = None, /, **keywords: int) -> Array:
-    """Returns every n-th element along dims: thin(x, a=2)."""
+    """Returns every n-th element along dims: thin(x, a=2).
+
+    Example:
+    >>> xt.thin(xt.arange(9, dim="time"), time=4)
+    <xtensor.Array (time: 3) int64>
+    [0 4 8]
+    """
     if indexers is None and not keywords:
         raise fail(ArgumentError, "thin", "no step is given", instead="Write xt.thin(x, a=2)")
     return _ends("thin", x, indexers, keywords, lambda n: slice(None, None, n))
@@ -551,6 +575,11 @@ def take(x: ArrayLike, indices: Any, /, dim: str) -> Array:
 
     `indices` is a list, or an integer array whose dims come in place of `dim`. Raises IndexError if a position is
     out of range.
+
+    Example:
+    >>> xt.take(xt.array([10, 20, 30], "a"), xt.array([2, 0], "event"), "a")
+    <xtensor.Array (event: 2) int64>
+    [30 10]
     """
     if not hasattr(x, "dims"):
         x = _concrete(x)
@@ -561,6 +590,12 @@ def take_along(x: ArrayLike, indices: Any, /, dim: str) -> Array:
     """Returns the elements of `x` along `dim` at positions that vary along its other dims.
 
     `indices` is an integer array. Dims that it shares with `x` are paired by name.
+
+    Example:
+    >>> x = xt.array([[1, 5], [7, 2]], ("a", "b"))
+    >>> xt.take_along(x, xt.argmax(x, "b"), "b")
+    <xtensor.Array (a: 2) int64>
+    [5 7]
     """
     return _take_along(x if hasattr(x, "dims") else _concrete(x), indices, dim)
 
@@ -578,6 +613,10 @@ def split(x: ArrayLike, parts: int | Sequence[int], /, dim: str) -> tuple[Array,
 
     `parts` is a number of equal pieces, or a list of the positions to cut at.
     Raises SizeError if the size of `dim` is not a multiple of the number.
+
+    Example:
+    >>> [piece.values for piece in xt.split(xt.arange(5, dim="time"), [2], "time")]
+    [array([0, 1]), array([2, 3, 4])]
     """
     if not hasattr(x, "dims"):
         x = as_tracer(x) if tracing() else _concrete(x)

@@ -72,7 +72,13 @@ def _read_run(x: Tracer, dim: str, start: int, step: int, length: int) -> Tracer
 
 @op
 def flip(x: ArrayLike, /, dim: Dims = None) -> Array:
-    """Returns `x` with the elements along `dim` in reverse order. None reverses all dims."""
+    """Returns `x` with the elements along `dim` in reverse order. None reverses all dims.
+
+    Example:
+    >>> xt.flip(xt.array([1, 2, 3], "time"), "time")
+    <xtensor.Array (time: 3) int64>
+    [3 2 1]
+    """
     x = as_tracer(x)
     dims = dims_of("flip", x, dim)
     return build.reverse(x, dims) if dims else x
@@ -82,6 +88,11 @@ def roll(x: ArrayLike, shifts: Mapping[str, int] | None = None, /, **keywords: i
     """Returns `x` moved along dims, where elements that leave at the end enter at the start.
 
     roll(x, {"a": 1}) or roll(x, a=1) moves every element one position up; a negative amount moves it down.
+
+    Example:
+    >>> xt.roll(xt.array([1, 2, 3], "time"), time=1)
+    <xtensor.Array (time: 3) int64>
+    [3 1 2]
     """
     return _roll(x, by_dim("roll", shifts, keywords, "shifts"))
 
@@ -151,6 +162,11 @@ def shift(
 
     shift(x, {"a": 1}) or shift(x, a=1) moves every element one position up. With NaN, integers become floats; bools
     raise DTypeError, because they cannot hold NaN.
+
+    Example:
+    >>> xt.shift(xt.array([1.0, 2.0, 3.0], "time"), time=1)
+    <xtensor.Array (time: 3) float64>
+    [nan  1.  2.]
     """
     return _shift(x, by_dim("shift", shifts, keywords, "shifts"), fill_value)
 
@@ -200,7 +216,13 @@ def _scalar(name: str, what: str, value: Tracer) -> None:
 
 
 def tile(x: ArrayLike, counts: Mapping[str, int] | None = None, /, **keywords: int) -> Array:
-    """Returns `x` repeated as a whole along dims: tile(x, {"t": 3}) or tile(x, t=3)."""
+    """Returns `x` repeated as a whole along dims: tile(x, {"t": 3}) or tile(x, t=3).
+
+    Example:
+    >>> xt.tile(xt.array([1, 2], "time"), time=2)
+    <xtensor.Array (time: 4) int64>
+    [1 2 1 2]
+    """
     return _tile(x, by_dim("tile", counts, keywords, "counts"))
 
 
@@ -300,6 +322,11 @@ def repeat(x: ArrayLike, repeats: int | Sequence[int], /, dim: str) -> Array:
     """Returns `x` with each element repeated along `dim`.
 
     `repeats` is an int, or a list with one count per element (SizeError if its length differs).
+
+    Example:
+    >>> xt.repeat(xt.array([1, 2], "time"), 2, "time")
+    <xtensor.Array (time: 4) int64>
+    [1 1 2 2]
     """
     x = as_tracer(x)
     (dim,) = dims_of("repeat", x, [dim])
@@ -338,6 +365,11 @@ def diff(x: ArrayLike, dim: str, /, n: int = 1, *, label: str = "upper") -> Arra
 
     For bools it tells whether neighbours differ. `label` says whose coordinate a difference keeps: "upper" or
     "lower".
+
+    Example:
+    >>> xt.diff(xt.array([1, 4, 9], "time"), "time")
+    <xtensor.Array (time: 2) int64>
+    [3 5]
     """
     if type(x) is Concrete and x.meta is None and type(n) is int and type(dim) is str and not tracing():
         while n > MOST_DIFFERENCES and x.sizes.get(dim, 0) > 0 and x.size <= LARGEST:  # by one program for all n
@@ -383,6 +415,11 @@ def pad(
     An int adds as many on both sides. `mode` is "constant", "edge", "reflect", "symmetric" or "wrap", as in
     numpy.pad. `constant_values` is a value, a pair (before, after), or a dict of these by dim; it is cast to the
     dtype of `x`. Raises DTypeError for a float that pads integers.
+
+    Example:
+    >>> xt.pad(xt.array([1, 2], "time"), time=(1, 2))
+    <xtensor.Array (time: 5) int64>
+    [0 1 2 0 0]
     """
     return _pad(x, by_dim("pad", widths, keywords, "widths"), mode, constant_values)
 

@@ -24,7 +24,7 @@ from ..trace.tracer import Tracer
 from ..values.options import current
 from . import promotion as p
 from .arguments import extend, fail, is_inner, is_scalar, number, reorder, size_of, union_sizes
-from .types import Array, ArrayLike, Elementwise2
+from .types import Array, ArrayLike, Elementwise2, example
 
 
 def aligned(name: str, *xs: Tracer) -> tuple[Tracer, ...]:
@@ -61,9 +61,9 @@ def _no_bool(xs: Sequence[Tracer]) -> list[Tracer]:
     return [build.cast(x, p.I1) if x.dtype == p.BOOL else x for x in xs]
 
 
-def _named(function: Elementwise2, name: str, doc: str) -> Elementwise2:
+def _named(function: Elementwise2, name: str, doc: str, shown: str) -> Elementwise2:
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
+    function.__doc__ = doc + shown
     return op(joins=True)(function)
 
 
@@ -75,14 +75,27 @@ UNION = "The result has the union of the dims."
 
 @op(joins=True)
 def add(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """Returns x + y, or `x or y` for bools. The result has the union of the dims. Python's bools are ints."""
+    """Returns x + y, or `x or y` for bools. The result has the union of the dims. Python's bools are ints.
+
+    Example:
+    >>> xt.add(xt.array([1, 2], "a"), xt.array([10, 20], "b"))
+    <xtensor.Array (a: 2, b: 2) int64>
+    [[11 21]
+     [12 22]]
+    """
     x, y = p.promote_numbers(x, y)
     return _binary("add", "or" if x.dtype == p.BOOL else "add", x, y)
 
 
 @op(joins=True)
 def subtract(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """Returns x - y. The result has the union of the dims. Raises DTypeError for two bool arrays."""
+    """Returns x - y. The result has the union of the dims. Raises DTypeError for two bool arrays.
+
+    Example:
+    >>> xt.subtract(xt.array([1, 2], "a"), 1)
+    <xtensor.Array (a: 2) int64>
+    [0 1]
+    """
     x, y = p.promote_numbers(x, y)
     if x.dtype == p.BOOL:
         raise fail(DTypeError, "subtract", "is not defined for bools", x, y, instead="Write x ^ y")
@@ -91,31 +104,61 @@ def subtract(x: ArrayLike, y: ArrayLike, /) -> Array:
 
 @op(joins=True)
 def multiply(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """Returns x * y, or `x and y` for bools. The result has the union of the dims. Python's bools are ints."""
+    """Returns x * y, or `x and y` for bools. The result has the union of the dims. Python's bools are ints.
+
+    Example:
+    >>> xt.multiply(xt.array([1, 2], "a"), xt.array([3, 4], "a"))
+    <xtensor.Array (a: 2) int64>
+    [3 8]
+    """
     x, y = p.promote_numbers(x, y)
     return _binary("multiply", "and" if x.dtype == p.BOOL else "mul", x, y)
 
 
 @op(joins=True)
 def divide(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """Returns x / y, in f8 for integers. The result has the union of the dims."""
+    """Returns x / y, in f8 for integers. The result has the union of the dims.
+
+    Example:
+    >>> xt.divide(xt.array([1, 2], "a"), 2)
+    <xtensor.Array (a: 2) float64>
+    [0.5 1. ]
+    """
     return _binary("divide", "div", *p.promote_mean(x, y))
 
 
 @op(joins=True)
 def floor_divide(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """Returns x // y, rounded down. The result has the union of the dims. An integer divided by 0 gives 0."""
+    """Returns x // y, rounded down. The result has the union of the dims. An integer divided by 0 gives 0.
+
+    Example:
+    >>> xt.floor_divide(xt.array([7, -7], "a"), 2)
+    <xtensor.Array (a: 2) int64>
+    [ 3 -4]
+    """
     return _binary("floor_divide", "floor_div", *_no_bool(p.promote_numbers(x, y)))
 
 
 @op(joins=True)
 def remainder(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """Returns x % y, with the sign of y. The result has the union of the dims. An integer by 0 gives 0."""
+    """Returns x % y, with the sign of y. The result has the union of the dims. An integer by 0 gives 0.
+
+    Example:
+    >>> xt.remainder(xt.array([7, -7], "a"), 3)
+    <xtensor.Array (a: 2) int64>
+    [1 2]
+    """
     return _binary("remainder", "mod", *_no_bool(p.promote_numbers(x, y)))
 
 
 def divmod(x: ArrayLike, y: ArrayLike, /) -> tuple[Array, Array]:
-    """Returns the pair (x // y, x % y). Both have the union of the dims."""
+    """Returns the pair (x // y, x % y). Both have the union of the dims.
+
+    Example:
+    >>> whole, rest = xt.divmod(xt.array([7, -7], "a"), 3)
+    >>> whole.values, rest.values
+    (array([ 2, -3]), array([1, 2]))
+    """
     return floor_divide(x, y), remainder(x, y)
 
 
@@ -123,6 +166,11 @@ def pow(x: ArrayLike, y: ArrayLike, /) -> Array:
     """Returns x ** y. The result has the union of the dims.
 
     Raises ArgumentError for integers to a negative Python int.
+
+    Example:
+    >>> xt.pow(xt.array([2.0, 3.0], "a"), 2)
+    <xtensor.Array (a: 2) float64>
+    [4. 9.]
     """
     if is_scalar(y) and not isinstance(y, (bool, builtins.complex)):
         whole = isinstance(y, int)
@@ -238,25 +286,26 @@ def _weak_int(x: Any) -> bool:
     return x.weak and x.dtype.kind == "i"
 
 
-def _comparison(name: str, predicate: str, sign: str) -> Elementwise2:
+def _comparison(name: str, predicate: str, sign: str, gives: str) -> Elementwise2:
     def function(x: ArrayLike, y: ArrayLike, /) -> Array:
         return _compare(name, predicate, x, y)
 
-    return _named(function, name, f"Compares x {sign} y and returns bools. {UNION}")
+    shown = example(name, "[1, 2, 3]", gives, "bool", y="2")
+    return _named(function, name, f"Compares x {sign} y and returns bools. {UNION}", shown)
 
 
-equal = _comparison("equal", "eq", "==")
-not_equal = _comparison("not_equal", "ne", "!=")
-less = _comparison("less", "lt", "<")
-less_equal = _comparison("less_equal", "le", "<=")
-greater = _comparison("greater", "gt", ">")
-greater_equal = _comparison("greater_equal", "ge", ">=")
+equal = _comparison("equal", "eq", "==", "[False  True False]")
+not_equal = _comparison("not_equal", "ne", "!=", "[ True False  True]")
+less = _comparison("less", "lt", "<", "[ True False False]")
+less_equal = _comparison("less_equal", "le", "<=", "[ True  True False]")
+greater = _comparison("greater", "gt", ">", "[False False  True]")
+greater_equal = _comparison("greater_equal", "ge", ">=", "[False  True  True]")
 
 
 # ---- bits and logic ---------------------------------------------------------
 
 
-def _bitwise(name: str, kind: str, sign: str) -> Elementwise2:
+def _bitwise(name: str, kind: str, sign: str, gives: str) -> Elementwise2:
     def function(x: ArrayLike, y: ArrayLike, /) -> Array:
         x, y = p.promote(x, y)
         p.only_integer(name, x, y)
@@ -264,64 +313,83 @@ def _bitwise(name: str, kind: str, sign: str) -> Elementwise2:
             x, y = _no_bool([x, y])
         return _binary(name, kind, x, y)
 
-    return _named(function, name, f"Returns x {sign} y for integers or bools. {UNION} Raises DTypeError for floats.")
+    doc = f"Returns x {sign} y for integers or bools. {UNION} Raises DTypeError for floats."
+    return _named(function, name, doc, example(name, "[5, 6]", gives, "int64", y="3"))
 
 
-bitwise_and = _bitwise("bitwise_and", "and", "&")
-bitwise_or = _bitwise("bitwise_or", "or", "|")
-bitwise_xor = _bitwise("bitwise_xor", "xor", "^")
-bitwise_left_shift = _bitwise("bitwise_left_shift", "shl", "<<")
-bitwise_right_shift = _bitwise("bitwise_right_shift", "shr", ">>")
+bitwise_and = _bitwise("bitwise_and", "and", "&", "[1 2]")
+bitwise_or = _bitwise("bitwise_or", "or", "|", "[7 7]")
+bitwise_xor = _bitwise("bitwise_xor", "xor", "^", "[6 5]")
+bitwise_left_shift = _bitwise("bitwise_left_shift", "shl", "<<", "[40 48]")
+bitwise_right_shift = _bitwise("bitwise_right_shift", "shr", ">>", "[0 0]")
 
 
-def _logical(name: str, kind: str) -> Elementwise2:
+def _logical(name: str, kind: str, gives: str) -> Elementwise2:
     def function(x: ArrayLike, y: ArrayLike, /) -> Array:
         return _binary(name, kind, p.as_bool(x), p.as_bool(y))
 
-    return _named(function, name, f"Returns the logical {name.split('_')[1]} of x != 0 and y != 0. {UNION}")
+    doc = f"Returns the logical {name.split('_')[1]} of x != 0 and y != 0. {UNION}"
+    return _named(function, name, doc, example(name, "[True, True, False]", gives, "bool", y="[True, False, False]"))
 
 
-logical_and = _logical("logical_and", "and")
-logical_or = _logical("logical_or", "or")
-logical_xor = _logical("logical_xor", "xor")
+logical_and = _logical("logical_and", "and", "[ True False False]")
+logical_or = _logical("logical_or", "or", "[ True  True False]")
+logical_xor = _logical("logical_xor", "xor", "[False  True False]")
 
 
 # ---- more functions of two arrays -------------------------------------------
 
 
-def _extremum(name: str, kind: str, logic: str, what: str) -> Elementwise2:
+def _extremum(name: str, kind: str, logic: str, what: str, gives: str) -> Elementwise2:
     def function(x: ArrayLike, y: ArrayLike, /) -> Array:
         x, y = p.promote(x, y)
         return _binary(name, logic if x.dtype == p.BOOL else kind, x, y)
 
     doc = f"Returns the {what} of both values; NaN if one is NaN. {UNION} Ties share the derivative evenly."
-    return _named(function, name, doc)
+    return _named(function, name, doc, example(name, "[1, 5]", gives, "int64", y="3"))
 
 
-maximum = _extremum("maximum", "maximum", "or", "larger")
-minimum = _extremum("minimum", "minimum", "and", "smaller")
+maximum = _extremum("maximum", "maximum", "or", "larger", "[3 5]")
+minimum = _extremum("minimum", "minimum", "and", "smaller", "[1 3]")
 
 
-def _float_binary(name: str, what: str) -> Elementwise2:
+def _float_binary(name: str, what: str, gives: str) -> Elementwise2:
     def function(x: ArrayLike, y: ArrayLike, /) -> Array:
         return _binary(name, name, *p.promote_float(x, y))
 
-    return _named(function, name, f"Returns {what}. {UNION}")
+    shown = example(name, "[1.0, -1.0]", gives, y="-1.0")
+    return _named(function, name, f"Returns {what}. {UNION}", shown)
 
 
-atan2 = _float_binary("atan2", "the angle of the point (y, x), in [-pi, pi]: the first argument is the ordinate")
-copysign = _float_binary("copysign", "x with the sign of y")
+atan2 = _float_binary(
+    "atan2",
+    "the angle of the point (y, x), in [-pi, pi]: the first argument is the ordinate",
+    "[ 2.35619449 -2.35619449]",
+)
+copysign = _float_binary("copysign", "x with the sign of y", "[-1. -1.]")
 
 
 @op(joins=True)
 def hypot(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """Returns sqrt(x**2 + y**2) without overflow. The result has the union of the dims. Its derivative at 0 is 0."""
+    """Returns sqrt(x**2 + y**2) without overflow. The result has the union of the dims. Its derivative at 0 is 0.
+
+    Example:
+    >>> xt.hypot(xt.array([3.0, 5.0], "a"), xt.array([4.0, 12.0], "a"))
+    <xtensor.Array (a: 2) float64>
+    [ 5. 13.]
+    """
     return p.rounded_once(build.modulus, *aligned("hypot", *p.promote_float(x, y)))
 
 
 @op(joins=True)
 def logaddexp(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """Returns log(exp(x) + exp(y)) without overflow. The result has the union of the dims."""
+    """Returns log(exp(x) + exp(y)) without overflow. The result has the union of the dims.
+
+    Example:
+    >>> xt.logaddexp(xt.array([0.0, 800.0], "a"), 0.0)
+    <xtensor.Array (a: 2) float64>
+    [6.93147181e-01 8.00000000e+02]
+    """
     return p.rounded_once(_logaddexp, *aligned("logaddexp", *p.promote_float(x, y)))
 
 
@@ -344,6 +412,11 @@ def nextafter(x: ArrayLike, y: ArrayLike, /) -> Array:
     Takes f2, f4 and f8, and raises DTypeError for bfloat16. f2 is computed in f4, whose digits suffice to round
     once, at the end. Source: Rump, Zimmermann, Boldo and Melquiond, "Computing predecessor and successor in
     rounding to nearest" (BIT 49, 2009), algorithm 2.
+
+    Example:
+    >>> xt.nextafter(xt.array([1.0, 0.0], "a"), 2.0) - xt.array([1.0, 0.0], "a")
+    <xtensor.Array (a: 2) float64>
+    [2.22044605e-016 4.94065646e-324]
     """
     x, y = _real("nextafter", *p.promote_float(x, y))
     dtype = x.dtype
@@ -393,6 +466,11 @@ def complex(re: ArrayLike, im: ArrayLike, /) -> Array:
 
     The dtype is complex128 for float64 and larger integers, else complex64.
     Example: xt.complex(x, y) of float32 arrays is complex64. xt.real and xt.imag take it apart.
+
+    Example:
+    >>> xt.complex(xt.array([1.0, 2.0], "a"), 3.0)
+    <xtensor.Array (a: 2) complex128>
+    [1.+3.j 2.+3.j]
     """
     re, im = p.promote_float(re, im)
     p.only_real("complex", re, im)
@@ -405,6 +483,12 @@ def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike, /) -> Array:
     """Returns x where `condition` holds, else y. The result has the union of the dims, those of `condition` first.
 
     Any number that is not 0 holds. The side that is not chosen contributes exactly 0 to a derivative.
+
+    Example:
+    >>> x = xt.array([1.0, -2.0], "a")
+    >>> xt.where(x > 0, x, 0.0)
+    <xtensor.Array (a: 2) float64>
+    [1. 0.]
     """
     condition = p.as_bool(condition)
     x, y = p.promote(x, y)
@@ -454,6 +538,11 @@ def clip(
 
     A bound may be left out, and may be an array. At a bound, half of the derivative goes to x and half to the
     bound. Raises ArgumentError if a bound is given twice.
+
+    Example:
+    >>> xt.clip(xt.array([-1.0, 0.5, 3.0], "a"), 0.0, 1.0)
+    <xtensor.Array (a: 3) float64>
+    [0.  0.5 1. ]
     """
     if (lo is not None and min is not None) or (hi is not None and max is not None):
         raise fail(ArgumentError, "clip", "a bound is given twice", instead="Write xt.clip(x, lo, hi)")
@@ -475,6 +564,12 @@ def select(conditions: Sequence[ArrayLike], choices: Sequence[ArrayLike], defaul
 
     `conditions` and `choices` are lists of equal length. The result has the union of the dims.
     Example: xt.select([x < 0, x > 1], [0.0, 1.0], x).
+
+    Example:
+    >>> x = xt.array([-1.0, 0.5, 3.0], "a")
+    >>> xt.select([x < 0, x > 1], [0.0, 1.0], x)
+    <xtensor.Array (a: 3) float64>
+    [0.  0.5 1. ]
     """
     for given in (conditions, choices):
         if not isinstance(given, (list, tuple)):
@@ -500,6 +595,11 @@ def isclose(x: ArrayLike, y: ArrayLike, /, rtol: float = 1e-5, atol: float = 1e-
     """Tells whether |x - y| <= atol + rtol * |y|: bools with the union of the dims.
 
     Equal infinities are close. NaN is close to NaN only with `equal_nan=True`.
+
+    Example:
+    >>> xt.isclose(xt.array([1.0, 1.1], "a"), 1.0 + 1e-9)
+    <xtensor.Array (a: 2) bool>
+    [ True False]
     """
     x, y = (as_tracer(v) for v in (x, y))
     common = p.mean_dtype(p.result_type(x, y), x.weak and y.weak)

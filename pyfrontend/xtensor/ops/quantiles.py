@@ -40,6 +40,11 @@ def median(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> 
 
     `dim` is one name or several, or None for all dims. Integers give f8. The result is NaN if an element is NaN,
     unless `skipna=True`. Raises SizeError if there are no elements.
+
+    Example:
+    >>> xt.median(xt.array([[1.0, 9.0, 2.0], [4.0, 3.0, 5.0]], ("run", "time")), "time")
+    <xtensor.Array (run: 2) float64>
+    [2. 4.]
     """
     x = as_tracer(x)
     return _quantiles("median", x, dims_of("median", x, dim), [0.5], skips("median", skipna))[0]
@@ -56,6 +61,11 @@ def quantile(x: ArrayLike, q: Any, /, dim: Dims = None, *, method: str = "linear
     of those of numpy.quantile, which say what lies between two elements. Integers give f8. The result is NaN if an
     element is NaN, unless `skipna=True`. Raises ArgumentError if `q` is not in 0 to 1, SizeError if there are no
     elements. Source: Hyndman and Fan, "Sample quantiles in statistical packages" (1996).
+
+    Example:
+    >>> xt.quantile(xt.array([1.0, 2.0, 3.0, 4.0], "time"), [0.25, 0.5], "time")
+    <xtensor.Array (quantile: 2) float64>
+    [1.75 2.5 ]
     """
     x = as_tracer(x)
     q = levels_of(q)

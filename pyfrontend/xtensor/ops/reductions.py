@@ -74,6 +74,11 @@ def sum(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Arr
 
     `dim` is one name or several, or None for all dims. The sum of no elements is 0. Integers and bools widen to 64
     bits. `skipna=True` leaves NaN out; by default `xt.option(skipna=)` decides.
+
+    Example:
+    >>> xt.sum(xt.array([[1, 5], [7, 2]], ("a", "b")), "a")
+    <xtensor.Array (b: 2) int64>
+    [8 7]
     """
     x = as_tracer(x)
     dims, skipna = dims_of("sum", x, dim), skips("sum", skipna)
@@ -86,6 +91,11 @@ def prod(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Ar
 
     `dim` is one name or several, or None for all dims. The product of no elements is 1. Integers and bools widen to
     64 bits. `skipna=True` leaves NaN out; by default `xt.option(skipna=)` decides.
+
+    Example:
+    >>> xt.prod(xt.array([[1, 5], [7, 2]], ("a", "b")), "a")
+    <xtensor.Array (b: 2) int64>
+    [ 7 10]
     """
     x = as_tracer(x)
     dims, skipna = dims_of("prod", x, dim), skips("prod", skipna)
@@ -126,6 +136,11 @@ def mean(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Ar
 
     `dim` is one name or several, or None for all dims. The mean of no elements is NaN. Integers and bools give f8.
     `skipna=True` leaves NaN out; by default `xt.option(skipna=)` decides.
+
+    Example:
+    >>> xt.mean(xt.array([[1.0, 5.0], [7.0, 2.0]], ("a", "b")), "a")
+    <xtensor.Array (b: 2) float64>
+    [4.  3.5]
     """
     x = as_tracer(x)
     dims = dims_of("mean", x, dim)
@@ -152,6 +167,11 @@ def var(x: ArrayLike, /, dim: Dims = None, *, ddof: float = 0, skipna: bool | No
 
     `dim` is one name or several, or None for all dims. n counts the elements that are not skipped.
     Integers and bools give f8. `skipna=True` leaves NaN out; by default `xt.option(skipna=)` decides.
+
+    Example:
+    >>> xt.var(xt.array([[1.0, 5.0], [7.0, 1.0]], ("a", "b")), "a")
+    <xtensor.Array (b: 2) float64>
+    [9. 4.]
     """
     x = as_tracer(x)
     y = _variance(_wide(x), dims_of("var", x, dim), _ddof("var", ddof), skips("var", skipna))
@@ -177,6 +197,11 @@ def std(x: ArrayLike, /, dim: Dims = None, *, ddof: float = 0, skipna: bool | No
 
     `dim` is one name or several, or None for all dims. If all elements are equal, the derivative is 0. Integers and
     bools give f8. `skipna=True` leaves NaN out; by default `xt.option(skipna=)` decides.
+
+    Example:
+    >>> xt.std(xt.array([[1.0, 5.0], [7.0, 1.0]], ("a", "b")), "a")
+    <xtensor.Array (b: 2) float64>
+    [3. 2.]
     """
     x = as_tracer(x)
     y = _root(_variance(_wide(x), dims_of("std", x, dim), _ddof("std", ddof), skips("std", skipna)))
@@ -220,6 +245,11 @@ def max(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Arr
 
     `dim` is one name or several, or None for all dims. Ties share the derivative evenly. Raises SizeError if there
     are no elements. NaN wins, unless `skipna=True` leaves it out; by default `xt.option(skipna=)` decides.
+
+    Example:
+    >>> xt.max(xt.array([[1, 5], [7, 2]], ("a", "b")), "a")
+    <xtensor.Array (b: 2) int64>
+    [7 5]
     """
     return _extremum("max", as_tracer(x), dim, skips("max", skipna))
 
@@ -230,27 +260,50 @@ def min(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Arr
 
     `dim` is one name or several, or None for all dims. Ties share the derivative evenly. Raises SizeError if there
     are no elements. NaN wins, unless `skipna=True` leaves it out; by default `xt.option(skipna=)` decides.
+
+    Example:
+    >>> xt.min(xt.array([[1, 5], [7, 2]], ("a", "b")), "a")
+    <xtensor.Array (b: 2) int64>
+    [1 2]
     """
     return _extremum("min", as_tracer(x), dim, skips("min", skipna))
 
 
 @op
 def any(x: ArrayLike, /, dim: Dims = None) -> Array:
-    """Tells whether at least one element over `dim` differs from 0: bools with the other dims of `x`."""
+    """Tells whether at least one element over `dim` differs from 0: bools with the other dims of `x`.
+
+    Example:
+    >>> xt.any(xt.array([[1, 0], [0, 0]], ("a", "b")), "b")
+    <xtensor.Array (a: 2) bool>
+    [ True False]
+    """
     y = p.as_bool(x)
     return _reduce("any", y, dims_of("any", y, dim))
 
 
 @op
 def all(x: ArrayLike, /, dim: Dims = None) -> Array:
-    """Tells whether every element over `dim` differs from 0: bools with the other dims of `x`."""
+    """Tells whether every element over `dim` differs from 0: bools with the other dims of `x`.
+
+    Example:
+    >>> xt.all(xt.array([[1, 0], [1, 1]], ("a", "b")), "b")
+    <xtensor.Array (a: 2) bool>
+    [False  True]
+    """
     y = p.as_bool(x)
     return _reduce("all", y, dims_of("all", y, dim))
 
 
 @op
 def count_nonzero(x: ArrayLike, /, dim: Dims = None) -> Array:
-    """Counts the elements over `dim` that differ from 0: i8 with the other dims of `x`."""
+    """Counts the elements over `dim` that differ from 0: i8 with the other dims of `x`.
+
+    Example:
+    >>> xt.count_nonzero(xt.array([[1, 0], [1, 1]], ("a", "b")), "b")
+    <xtensor.Array (a: 2) int64>
+    [1 2]
+    """
     y = p.as_bool(x)
     return _reduce("sum", build.cast(y, p.I8), dims_of("count_nonzero", y, dim))
 
@@ -296,6 +349,11 @@ def argmax(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> 
     None counts through all dims, in their order. For several dims, or `...`, the result is a dict with one array
     per dim, which `isel` takes. NaN counts as the largest value, unless `skipna=True`. Raises SizeError if there
     are no elements.
+
+    Example:
+    >>> xt.argmax(xt.array([[1, 5], [7, 2]], ("a", "b")), "b")
+    <xtensor.Array (a: 2) int64>
+    [1 0]
     """
     return _positions("argmax", as_tracer(x), dim, skips("argmax", skipna))
 
@@ -305,6 +363,11 @@ def argmin(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> 
     """Returns the first position of the smallest value along `dim`: i8 with the other dims of `x`.
 
     `dim` and `skipna` are as for `argmax`. Without `skipna=True`, the position of the first NaN is returned.
+
+    Example:
+    >>> xt.argmin(xt.array([[1, 5], [7, 2]], ("a", "b")), "b")
+    <xtensor.Array (a: 2) int64>
+    [0 1]
     """
     return _positions("argmin", as_tracer(x), dim, skips("argmin", skipna))
 
@@ -328,6 +391,11 @@ def idxmax(x: ArrayLike, /, dim: str | None = None, *, skipna: bool | None = Non
 
     `dim` may be left out for an array with one dim. Compiled code does not know labels: inside `xt.jit`, a dim with
     labels is an error.
+
+    Example:
+    >>> heat = xr.DataArray([3.0, 6.0, 4.0], dims="lat", coords={"lat": [10, 20, 30]})
+    >>> xt.idxmax(heat, "lat").item()
+    20
     """
     return _label("idxmax", x, dim, skipna)
 
@@ -336,6 +404,11 @@ def idxmin(x: ArrayLike, /, dim: str | None = None, *, skipna: bool | None = Non
     """Returns the label of the smallest value along `dim`, or its position if `dim` has no coordinate.
 
     `dim` may be left out for an array with one dim. Inside `xt.jit`, a dim with labels is an error.
+
+    Example:
+    >>> heat = xr.DataArray([3.0, 6.0, 4.0], dims="lat", coords={"lat": [10, 20, 30]})
+    >>> xt.idxmin(heat, "lat").item()
+    10
     """
     return _label("idxmin", x, dim, skipna)
 
@@ -349,6 +422,11 @@ def norm(x: ArrayLike, /, dim: Dims = None, *, ord: float = 2) -> Array:
 
     `dim` is one name or several, or None for all dims. ord=inf gives the largest absolute value, -inf the smallest.
     ord=0 counts the elements that differ from 0. The derivative at 0 is 0. Integers give f8.
+
+    Example:
+    >>> xt.norm(xt.array([[3.0, 4.0], [0.0, 2.0]], ("a", "b")), "b")
+    <xtensor.Array (a: 2) float64>
+    [5. 2.]
     """
     x = as_tracer(x)
     dims = dims_of("norm", x, dim)
@@ -394,6 +472,11 @@ def logsumexp(x: ArrayLike, /, dim: Dims = None) -> Array:
     """Returns log(sum(exp(x))) over `dim` without overflow, with the other dims of `x`.
 
     The result is -inf if all elements are -inf, or if there are no elements.
+
+    Example:
+    >>> xt.logsumexp(xt.array([800.0, 800.0], "a"))
+    <xtensor.Array () float64>
+    800.69314718
     """
     x = p.as_float(x)
     dims = dims_of("logsumexp", x, dim)

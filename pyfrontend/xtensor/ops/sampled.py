@@ -48,6 +48,11 @@ def interp(
     equal names paired. Below the first point, the result is `left`, by default the first value; above the last point,
     `right`. With `period`, `x` and `xp` are taken modulo `period`, and the points need not be sorted. `x` may have a
     dim named `dim`, of any size. NaN gives NaN. Differentiable with respect to `x`, `xp` and `fp`.
+
+    Example:
+    >>> xt.interp(xt.array([0.5, 1.5], "place"), xt.array([0.0, 1.0, 2.0], "x"), xt.array([0.0, 10.0, 40.0], "x"))
+    <xtensor.Array (place: 2) float64>
+    [ 5. 25.]
     """
     places = [as_tracer(v) for v in (x, xp)]
     build.ordered(*places)
@@ -142,6 +147,11 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, /, dx: ArrayLike = 1.0, 
 
     `x` has the places of the samples along `dim`; without `x`, the samples lie `dx` apart. `dim` may be left out for an
     array with one dim. Integers give f8.
+
+    Example:
+    >>> xt.trapezoid(xt.array([0.0, 1.0, 4.0], "time"), dx=0.5)
+    <xtensor.Array () float64>
+    1.5
     """
     given = [as_tracer(y)] if x is None else [as_tracer(y), as_tracer(x)]
     values = p.promote_mean(*given)
@@ -221,6 +231,11 @@ def gradient(x: ArrayLike, dim: Dims = None, spacing: Any = 1.0, *, edge_order: 
     `spacing` is the distance between samples, or their places: an array with the dim. For several dims, or None for
     all dims, `spacing` is one value for all, or a dict from dims, and the result is a tuple with one array per dim. At
     the ends, edge_order=1 uses two samples, and 2 uses three. For the derivative of a function write `xt.grad`.
+
+    Example:
+    >>> xt.gradient(xt.array([0.0, 1.0, 4.0, 9.0], "time"), "time", spacing=0.5)
+    <xtensor.Array (time: 4) float64>
+    [ 2.  4.  8. 10.]
     """
     if edge_order not in (1, 2):
         raise fail(ArgumentError, "gradient", f"edge_order is 1 or 2, not {edge_order!r}", x)
@@ -248,6 +263,11 @@ def polyfit(
     `dim` may be left out if `x` has one dim. `w` are weights of the residuals, not of their squares. The result has
     the other dims of `x`, then those of `y`. If several polynomials fit equally, their coefficients of least norm are
     returned.
+
+    Example:
+    >>> x = xt.array([0.0, 1.0, 2.0], "x")
+    >>> xt.polyfit(x, 3.0 * x + 1.0, 1).values.round(6)
+    array([3., 1.])
     """
     needs_lapack("polyfit")
     degree = integer("polyfit", deg, "deg", least=0)
@@ -306,6 +326,11 @@ def polyval(coord: ArrayLike, coeffs: ArrayLike, degree_dim: str = "degree") -> 
 
     The arguments are those of xarray.polyval. Labels along `degree_dim` are the powers, as in xarray; without labels
     the highest power comes first, as in numpy.polyval. The result has the dims of both, without `degree_dim`.
+
+    Example:
+    >>> xt.polyval(xt.array([1.0, 2.0], "x"), xt.array([3.0, 0.0, 1.0], "degree"))
+    <xtensor.Array (x: 2) float64>
+    [ 4. 13.]
     """
     labelled = is_dataarray(coeffs) or (isinstance(coeffs, _native.Array) and coeffs.meta is not None)
     if labelled:

@@ -37,6 +37,11 @@ def cumsum(
     `dim` is one name, or several that are scanned in turn; None is all dims.
     `reverse` starts at the last element. `exclusive` leaves out the element's own value and starts with 0.
     Integers and bools widen to 64 bits. `skipna=True` counts NaN as 0.
+
+    Example:
+    >>> xt.cumsum(xt.array([1, 2, 3, 4], "time"), "time", exclusive=True)
+    <xtensor.Array (time: 4) int64>
+    [0 1 3 6]
     """
     x = as_tracer(x)
     dims, skipna = dims_of("cumsum", x, dim), skips("cumsum", skipna)
@@ -55,6 +60,11 @@ def cumprod(
     `dim` is one name, or several that are scanned in turn; None is all dims.
     `reverse` starts at the last element. `exclusive` leaves out the element's own value and starts with 1.
     Integers and bools widen to 64 bits. `skipna=True` counts NaN as 1. Derivatives are exact at 0.
+
+    Example:
+    >>> xt.cumprod(xt.array([1, 2, 3, 4], "time"), "time")
+    <xtensor.Array (time: 4) int64>
+    [ 1  2  6 24]
     """
     x = as_tracer(x)
     dims, skipna = dims_of("cumprod", x, dim), skips("cumprod", skipna)
@@ -83,6 +93,11 @@ def cummax(x: ArrayLike, /, dim: Dims = None, *, reverse: bool = False, exclusiv
     `dim` is one name, or several that are scanned in turn; None is all dims. `reverse` starts at the last element.
     `exclusive` leaves out the element's own value and starts with -inf, or the lowest integer. NaN, once met,
     stays. At a tie, the latest element in scan order gets the whole gradient.
+
+    Example:
+    >>> xt.cummax(xt.array([1, 3, 2, 4], "time"), "time")
+    <xtensor.Array (time: 4) int64>
+    [1 3 3 4]
     """
     return _extremum("cummax", "max", as_tracer(x), dim, reverse, exclusive)
 
@@ -94,6 +109,11 @@ def cummin(x: ArrayLike, /, dim: Dims = None, *, reverse: bool = False, exclusiv
     `dim` is one name, or several that are scanned in turn; None is all dims.
     `reverse` starts at the last element. `exclusive` leaves out the element's own value and starts with inf, or the
     highest integer. NaN, once met, stays. At a tie, the latest element in scan order gets the whole gradient.
+
+    Example:
+    >>> xt.cummin(xt.array([3, 4, 1, 2], "time"), "time")
+    <xtensor.Array (time: 4) int64>
+    [3 3 1 1]
     """
     return _extremum("cummin", "min", as_tracer(x), dim, reverse, exclusive)
 
@@ -105,6 +125,11 @@ def cumlogsumexp(x: ArrayLike, /, dim: Dims = None, *, reverse: bool = False, ex
     `dim` is one name, or several that are scanned in turn; None is all dims.
     `reverse` starts at the last element. `exclusive` leaves out the element's own value and starts with -inf.
     The result is -inf as long as all elements are -inf.
+
+    Example:
+    >>> xt.cumlogsumexp(xt.array([800.0, 800.0], "time"), "time")
+    <xtensor.Array (time: 2) float64>
+    [800.         800.69314718]
     """
     x = p.as_float(x)
     p.only_real("cumlogsumexp", x)

@@ -30,6 +30,12 @@ def segment_median(
     """Returns the median of each group of elements, with arguments as for `segment_sum`.
 
     The median of an empty group is NaN, and of a group with NaN too, unless `skipna=True`. Integers and bools give f8.
+
+    Example:
+    >>> x, codes = xt.array([1.0, 2.0, 4.0], "time"), xt.array([1, 0, 1], "time")
+    >>> xt.segment_median(x, codes, 2, into="season")
+    <xtensor.Array (season: 2) float64>
+    [2.  2.5]
     """
     return _quantiles("segment_median", x, codes, num_groups, [0.5], dim, into, "linear", skipna)[0]
 
@@ -49,6 +55,7 @@ def segment_quantile(
     Several `q` give a new last dim "quantile". `method`: as for `quantile`. The result is NaN for an empty group, and
     for a group with NaN, unless `skipna=True`. Integers and bools give f8.
 
+    Example:
     >>> x = xt.array([1.0, 5.0, 2.0, 3.0], dims="t")
     >>> xt.segment_quantile(x, xt.array([0, 1, 0, 1], dims="t"), 2, 0.5).values
     array([1.5, 4. ])

@@ -127,6 +127,7 @@ def segment_sum(
     The new dim `into`, of size `num_groups`, replaces the first grouped dim. The sum of an empty group is 0. Integers
     and bools widen to 64 bits. `skipna=True` skips NaN; by default `xt.option(skipna=)` decides.
 
+    Example:
     >>> heat = xt.array([1.0, 2.0, 4.0], dims="time")
     >>> xt.segment_sum(heat, xt.array([1, 0, 1], dims="time"), 2, into="season").values
     array([2., 5.])
@@ -142,6 +143,12 @@ def segment_prod(
     """Returns the product of each group of elements, with arguments as for `segment_sum`.
 
     The product of an empty group is 1. Integers and bools widen to 64 bits.
+
+    Example:
+    >>> x, codes = xt.array([1.0, 2.0, 4.0], "time"), xt.array([1, 0, 1], "time")
+    >>> xt.segment_prod(x, codes, 2, into="season")
+    <xtensor.Array (season: 2) float64>
+    [2. 4.]
     """
     return _folded("segment_prod", "mul", 1, x, codes, num_groups, dim, into, skipna)
 
@@ -154,6 +161,12 @@ def segment_mean(
     """Returns the mean of each group of elements, with arguments as for `segment_sum`.
 
     The mean of an empty group is NaN. Integers and bools give f8.
+
+    Example:
+    >>> x, codes = xt.array([1.0, 2.0, 4.0], "time"), xt.array([1, 0, 1], "time")
+    >>> xt.segment_mean(x, codes, 2, into="season")
+    <xtensor.Array (season: 2) float64>
+    [2.  2.5]
     """
     array = as_tracer(x)
     dtype = p.mean_dtype(array.dtype, array.weak)
@@ -199,6 +212,12 @@ def segment_max(
 
     An empty group gives -inf, the least integer or False. Ties share the derivative evenly. NaN wins, unless
     `skipna=True` leaves it out.
+
+    Example:
+    >>> x, codes = xt.array([1.0, 2.0, 4.0], "time"), xt.array([1, 0, 1], "time")
+    >>> xt.segment_max(x, codes, 2, into="season")
+    <xtensor.Array (season: 2) float64>
+    [2. 4.]
     """
     return _extremum("segment_max", x, codes, num_groups, dim, into, skipna)
 
@@ -212,5 +231,11 @@ def segment_min(
 
     An empty group gives inf, the largest integer or True. Ties share the derivative evenly. NaN wins, unless
     `skipna=True` leaves it out.
+
+    Example:
+    >>> x, codes = xt.array([1.0, 2.0, 4.0], "time"), xt.array([1, 0, 1], "time")
+    >>> xt.segment_min(x, codes, 2, into="season")
+    <xtensor.Array (season: 2) float64>
+    [2. 1.]
     """
     return _extremum("segment_min", x, codes, num_groups, dim, into, skipna)

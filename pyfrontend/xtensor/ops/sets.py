@@ -127,6 +127,12 @@ def unique(
     With any of the following, the result is a tuple. return_index adds the first position of each value among all
     elements, in the order of the dims. return_inverse adds the position of each element's value, with the dims of `x`.
     return_counts adds how often each value occurs.
+
+    Example:
+    >>> values, counts = xt.unique(xt.array([3, 1, 3], "i"), return_counts=True)
+    >>> values, counts.values
+    (<xtensor.Array (unique: 2) int64>
+    [1 3], array([1, 2]))
     """
     wanted_size = size_from("unique", x, size, "size", lambda v: np.unique(v).size)
     wanted = (bool(return_index), bool(return_inverse), bool(return_counts))
@@ -157,6 +163,11 @@ def nonzero(
     The result is a dict, which `isel` takes: x.isel(xt.nonzero(x)) has these elements. They come in the order of the
     dims of `x`. `size` is the size of `dim`; only a traced function needs it. If there are fewer elements,
     `fill_value` follows; if there are more, mode="raise" raises IndexError, and mode="drop" leaves out the last.
+
+    Example:
+    >>> xt.nonzero(xt.array([0, 3, 4], "i"))
+    {'i': <xtensor.Array (nonzero: 2) int64>
+    [1 2]}
     """
     wanted_size = size_from("nonzero", x, size, "size", np.count_nonzero)
     fill = integer("nonzero", fill_value, "fill_value")

@@ -61,6 +61,10 @@ def transpose(x: ArrayLike, /, *dims: str | EllipsisType, missing_dims: str = "r
 
     Without names the order is reversed. `...` stands for the dims that are not named. Values do not change.
     Raises DimensionError if a dim is left out and `...` is not given.
+
+    Example:
+    >>> xt.transpose(xt.zeros(a=2, b=3, c=4), "c", ...).sizes
+    {'c': 4, 'a': 2, 'b': 3}
     """
     x = as_tracer(x)
     if not dims:
@@ -88,6 +92,10 @@ def rename(x: ArrayLike, names: Mapping[str, str] | None = None, /, **keywords: 
     """Returns `x` with new names for some dims: rename(x, {"a": "b"}) or rename(x, a="b").
 
     All names change at once, so two names may be swapped. Raises DimensionError if two dims would have one name.
+
+    Example:
+    >>> xt.rename(xt.zeros(a=2, b=3), a="b", b="a").sizes
+    {'b': 2, 'a': 3}
     """
     return _rename(x, by_dim("rename", names, keywords, "new names"))
 
@@ -120,6 +128,11 @@ def swap_dims(x: ArrayLike, names: Mapping[str, str] | None = None, /, **keyword
     """Returns `x` with some dims replaced by others, as `rename`, while coordinates keep their names.
 
     A coordinate along the old dim that has the new dim's name becomes the labels of the new dim.
+
+    Example:
+    >>> heat = xr.DataArray([3.0, 4.0], dims="lat", coords={"lat": [10, 20], "name": ("lat", ["N", "S"])})
+    >>> xt.swap_dims(heat, lat="name").sel(name="S").item()
+    4.0
     """
     return _rename(x, by_dim("swap_dims", names, keywords, "new names"), name="swap_dims")
 
@@ -128,6 +141,11 @@ def drop_vars(x: ArrayLike, names: str | Iterable[str], /) -> Array:
     """Returns `x` without the coordinates of these names, inside of `xt.jit` too.
 
     Names that are not coordinates of `x` are ignored.
+
+    Example:
+    >>> heat = xr.DataArray([3.0, 4.0], dims="lat", coords={"lat": [10, 20]})
+    >>> list(xt.drop_vars(heat, "lat").coords)
+    []
     """
     dropped = names_of("drop_vars", names)
     if isinstance(x, Tracer):
@@ -150,6 +168,10 @@ def as_dims(x: ArrayLike, /, *dims: str) -> Array:
     """Returns `x` with new names for all its dims, by position: as_dims(x, "time", "space").
 
     Raises DimensionError if the number of names is not the number of dims.
+
+    Example:
+    >>> xt.as_dims(xt.zeros(a=2, b=3), "time", "space").sizes
+    {'time': 2, 'space': 3}
     """
     x = as_tracer(x)
     names = names_of("as_dims", dims[0] if len(dims) == 1 else dims)
@@ -170,6 +192,10 @@ def expand_dims(
 
     A name, or a list of names, adds dims of size 1. expand_dims(x, a=2) or {"a": 2} repeats `x` along the new dim.
     Raises DimensionError if `x` has the dim.
+
+    Example:
+    >>> xt.expand_dims(xt.zeros(a=2), run=3).sizes
+    {'run': 3, 'a': 2}
     """
     if dim is not None and not isinstance(dim, Mapping):
         dim = dict.fromkeys(names_of("expand_dims", dim), 1)
@@ -235,7 +261,12 @@ def check_bytes(name: str, sizes: Mapping[str, Any], dtype: np.dtype) -> None:
 
 @op
 def squeeze(x: ArrayLike, dim: Dims = None, /) -> Array:
-    """Returns `x` without the given dims, by default all of size 1. Raises SizeError if a given size is not 1."""
+    """Returns `x` without the given dims, by default all of size 1. Raises SizeError if a given size is not 1.
+
+    Example:
+    >>> xt.squeeze(xt.zeros(a=1, b=3)).sizes
+    {'b': 3}
+    """
     x = as_tracer(x)
     if dim is None:
         dims = tuple(d for d in x.dims if is_static(x, d) and x.sizes[d] == 1)
@@ -257,6 +288,11 @@ def stack(x: ArrayLike, dim: Mapping[str, Any] | None = None, /, **keywords: Any
     """Returns `x` with several dims merged into one new last dim: stack(x, z=("a", "b")).
 
     Along the new dim, the position in the last of the given dims changes fastest.
+
+    Example:
+    >>> xt.stack(xt.array([[1, 2], [3, 4]], ("a", "b")), z=("b", "a"))
+    <xtensor.Array (z: 4) int64>
+    [1 3 2 4]
     """
     if isinstance(x, (list, tuple)):
         new = repr(dim) if isinstance(dim, str) else next((repr(d) for d in keywords.values()), '"new"')
@@ -370,6 +406,11 @@ def broadcast(*arrays: ArrayLike, exclude: Dims = ()) -> tuple[Array, ...]:
     """Returns the arrays, each with the union of their dims.
 
     Each array keeps its own `exclude`d dims, which come last.
+
+    Example:
+    >>> x, y = xt.broadcast(xt.zeros(a=2), xt.zeros(b=3))
+    >>> x.sizes, y.sizes
+    ({'a': 2, 'b': 3}, {'a': 2, 'b': 3})
     """
     xs = [as_tracer(x) for x in arrays]
     ys = _broadcast_to("broadcast", xs, xs, exclude)
@@ -381,6 +422,13 @@ def meshgrid(*arrays: ArrayLike) -> tuple[Array, ...]:
     """Returns the arrays, each with one dim of its own, broadcast over all these dims in their order.
 
     meshgrid(xs, ys) for xs(x), ys(y) gives two arrays with dims (x, y). In arithmetic, xs + ys is the grid already.
+
+    Example:
+    >>> xs, ys = xt.meshgrid(xt.array([1, 2], "x"), xt.array([10, 20], "y"))
+    >>> ys
+    <xtensor.Array (x: 2, y: 2) int64>
+    [[10 20]
+     [10 20]]
     """
     xs = [as_tracer(x) for x in arrays]
     dims = [x.dims for x in xs]
@@ -399,6 +447,10 @@ def broadcast_like(x: ArrayLike, other: ArrayLike, /, *, exclude: Dims = ()) -> 
     """Returns `x` with the dims of `other` first, then its own other dims.
 
     `exclude`d dims are not added, and come last.
+
+    Example:
+    >>> xt.broadcast_like(xt.zeros(a=2), xt.zeros(b=3)).sizes
+    {'b': 3, 'a': 2}
     """
     x, other = as_tracer(x), as_tracer(other)
     y = _broadcast_to("broadcast_like", [x], [other, x], exclude)[0]
@@ -461,6 +513,11 @@ def concat(arrays: Sequence[ArrayLike], /, dim: str) -> Array:
 
     A dim that the arrays do not have is new and comes first. Other dims broadcast by name, and dtypes promote.
     Example: xt.concat([x, y], dim="time").
+
+    Example:
+    >>> xt.concat([xt.array([1, 2], "time"), xt.array([3], "time")], dim="time")
+    <xtensor.Array (time: 3) int64>
+    [1 2 3]
     """
     while are_small(arrays, dim):  # by programs for few pieces, which serve all numbers of them
         arrays = [_concat(arrays[i : i + MOST_PIECES], dim) for i in range(0, len(arrays), MOST_PIECES)]

@@ -60,6 +60,12 @@ def sort(x: ArrayLike, /, dim: str | None = None, *, descending: bool = False) -
 
     The order is stable, and NaN comes last, with `descending=True` too. `dim` may be left out for an array with one
     dim.
+
+    Example:
+    >>> xt.sort(xt.array([[3, 1, 2], [6, 5, 4]], ("a", "b")), "b")
+    <xtensor.Array (a: 2, b: 3) int64>
+    [[1 2 3]
+     [4 5 6]]
     """
     x = as_tracer(x)
     dim = _only_dim("sort", x, dim)
@@ -72,6 +78,11 @@ def argsort(x: ArrayLike, /, dim: str | None = None, *, descending: bool = False
 
     The order is stable, and NaN comes last, with `descending=True` too. `dim` may be left out for an array with one
     dim.
+
+    Example:
+    >>> xt.argsort(xt.array([5, 1, 4], "i"))
+    <xtensor.Array (i: 3) int64>
+    [1 2 0]
     """
     x = as_tracer(x)
     return build.argsort(x, _only_dim("argsort", x, dim), bool(descending))
@@ -83,6 +94,11 @@ def argpartition(x: ArrayLike, kth: int, /, dim: str | None = None) -> Array:
 
     The `kth` element, from 0, is where it would be if `x` were sorted; negative ones count from the end. As with
     NumPy, the order on both sides is not specified. Raises SizeError if there is no such element.
+
+    Example:
+    >>> x = xt.array([5, 1, 4, 2], "i")
+    >>> xt.take(x, xt.argpartition(x, 1), "i")[1].item()
+    2
     """
     x = as_tracer(x)
     dim = _only_dim("argpartition", x, dim)
@@ -113,6 +129,11 @@ def top_k(x: ArrayLike, k: int, /, dim: str | None = None) -> tuple[Array, Array
 
     In both, `dim` has size `k`. Of equal elements the first come first; NaN comes last.
     Raises SizeError if `k` is not in 0 to the size of `dim`.
+
+    Example:
+    >>> values, positions = xt.top_k(xt.array([5, 1, 7, 2], "i"), 2, "i")
+    >>> values.values, positions.values
+    (array([7, 5]), array([2, 0]))
     """
     x = as_tracer(x)
     dim = _only_dim("top_k", x, dim)
@@ -138,6 +159,11 @@ def rank(x: ArrayLike, /, dim: str | None = None, *, pct: bool = False) -> Array
 
     Equal elements share the average of their ranks. The rank of NaN is NaN. With `pct=True` ranks are divided by
     the number of elements that are not NaN.
+
+    Example:
+    >>> xt.rank(xt.array([30.0, 10.0, 10.0], "i"), "i")
+    <xtensor.Array (i: 3) float64>
+    [3.  1.5 1.5]
     """
     return _rank(x, dim, pct)
 
@@ -187,6 +213,11 @@ def searchsorted(sorted: ArrayLike, values: ArrayLike, /, side: str = "left", *,
     `sorted` ascends along `dim`. side="left" goes before equal elements, "right" after them; NaN is the largest.
     The result has the dims of `values`, then the dims of `sorted` other than `dim`. Dims with equal names are
     paired.
+
+    Example:
+    >>> xt.searchsorted(xt.array([1.0, 2.0, 3.0], "edge"), xt.array([0.5, 2.0, 9.0], "sample"))
+    <xtensor.Array (sample: 3) int64>
+    [0 1 3]
     """
     return _searchsorted(sorted, values, side, dim)
 

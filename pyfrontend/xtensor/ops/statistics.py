@@ -48,6 +48,11 @@ def average(
 
     The mean is sum(weights * x) / sum(weights), so the scale of the weights does not matter. Weights align by name and
     may lack dims. Without weights, the result is the mean. `skipna=True` skips NaN and their weights. Integers give f8.
+
+    Example:
+    >>> xt.average(xt.array([[1.0, 4.0], [2.0, 6.0]], ("run", "lat")), "lat", xt.array([3.0, 1.0], "lat"))
+    <xtensor.Array (run: 2) float64>
+    [1.75 3.  ]
     """
     x = as_tracer(x)
     given = [x] if weights is None else [x, as_tracer(weights)]
@@ -146,6 +151,11 @@ def cov(
     `dim` is one name or several, or None for all dims. The matrix of the covariances of all pairs of channels is
     cov(x, x.rename(channel="channel2"), "time"). `weights` align by name. `skipna=True` leaves out pairs of which
     one is NaN, as xarray does. Integers give f8.
+
+    Example:
+    >>> xt.cov(xt.array([1.0, 2.0, 3.0], "time"), xt.array([3.0, 5.0, 7.0], "time"), "time")
+    <xtensor.Array () float64>
+    2.
     """
     pair = _Pair("cov", x, y, dim, weights, skipna)
     moment, n = pair.moment(pair.a, pair.b), pair.number()
@@ -162,6 +172,11 @@ def corr(
     """Returns Pearson's correlation of `x` and `y` over `dim`, from -1 to 1, with the other dims of both.
 
     Arguments are as for `cov`. The correlation with an array that does not vary is NaN.
+
+    Example:
+    >>> xt.corr(xt.array([1.0, 2.0, 3.0], "time"), xt.array([3.0, 5.0, 7.0], "time"), "time")
+    <xtensor.Array () float64>
+    1.
     """
     pair = _Pair("corr", x, y, dim, weights, skipna)
     a, b = (build.unary("sqrt", build.real(pair.moment(z, z))) for z in (pair.a, pair.b))
@@ -231,6 +246,11 @@ def bincount(
     With `weights`, which align by name, the result is the sum of the weights. Without `length`, the largest number
     decides; a traced function needs `length`. `mode` decides what happens to a number out of range: "raise" raises
     IndexError, "clip" counts it as the nearest one, "drop" ignores it. Differentiable with respect to `weights`.
+
+    Example:
+    >>> xt.bincount(xt.array([0, 2, 2], "sample"), length=4)
+    <xtensor.Array (bin: 4) int64>
+    [1 0 2 0]
     """
     n = size_from("bincount", x, length, "length", lambda v: int(v.max(initial=-1)) + 1)
     return _bincount(x, weights, n, dim, bin, mode)
@@ -367,6 +387,13 @@ def histogram(
     upper edge. Elements outside of all bins, and NaN, are not counted. With `weights`, which align by name, the result
     is the sums of the weights. With `density=True`, the sum of the result times the widths is 1. Differentiable with
     respect to `weights`.
+
+    Example:
+    >>> counts, edges = xt.histogram(xt.array([0.1, 0.2, 0.9], "sample"), 2, range=(0.0, 1.0))
+    >>> counts, edges
+    (<xtensor.Array (bin: 2) int64>
+    [2 1], <xtensor.Array (bin_edge: 3) float64>
+    [0.  0.5 1. ])
     """
     edge = f"{check_name(bin)}_edge"
     is_even = not hasattr(bins, "dims") and np.ndim(bins) == 0

@@ -46,3 +46,10 @@ class Elementwise2(Protocol):
 Dims: TypeAlias = str | Iterable[str] | EllipsisType | None
 
 __all__ = ["Array", "ArrayLike", "Dims", "Elementwise", "Elementwise2"]
+
+
+def example(name: str, x: str, gives: str, dtype: str = "float64", y: str | None = None) -> str:
+    """The end of a docstring that a table makes: what `name` gives for the list `x`, and the list or number `y`."""
+    arguments = [f'xt.array({each}, "i")' if each[0] == "[" else each for each in (x, y) if each is not None]
+    shape = f"(i: {x.count(',') + 1})"
+    return f"\n\nExample:\n>>> xt.{name}({', '.join(arguments)})\n<xtensor.Array {shape} {dtype}>\n{gives}"

@@ -392,6 +392,11 @@ def rolling(
     The result has the methods mean, sum, max, min, prod, var, std, reduce(function) and construct(name). A window
     ends at its element, or lies around it with `center=True`. `min_periods` is how many elements that are not NaN a
     window needs, by default all of them.
+
+    Example:
+    >>> xt.rolling(xt.array([1.0, 3.0, 5.0, 9.0], "time"), time=2).mean()
+    <xtensor.Array (time: 4) float64>
+    [nan  2.  4.  7.]
     """
     array = _array(x)
     if windows is None and window is None and set(keywords) == {"dim", "window"}:
@@ -556,6 +561,11 @@ def coarsen(
     The result has the methods mean, sum, max, min, prod, var, std, reduce(function) and construct(names). Blocks
     divide the size of the dim (SizeError), or boundary="trim" drops the rest: at the end, or at the start with
     side="right".
+
+    Example:
+    >>> xt.coarsen(xt.array([1.0, 3.0, 5.0, 9.0], "time"), time=2).mean()
+    <xtensor.Array (time: 2) float64>
+    [2. 7.]
     """
     array = _array(x)
     sizes = checked("coarsen", array, by_dim("coarsen", blocks, keywords, "blocks"), "block")

@@ -59,6 +59,11 @@ def uniform(
     From 0 to 1, each multiple of the spacing of floats below 1 has the same probability, and 1 does not occur. Other
     bounds round: `high` itself may occur. The result has the dims of an array of keys, those with sizes, and those of
     low and high. Differentiable with respect to low and high.
+
+    Example:
+    >>> xt.random.uniform(xt.random.key(0), -1.0, 1.0, time=3)
+    <xtensor.Array (time: 3) float64>
+    [-0.16308578 -0.56740909  0.93064293]
     """
     found, (first, last) = sizes_last("uniform", sizes, keywords, (low, 0.0), (high, 1.0))
     words = words_of("uniform", key)
@@ -89,6 +94,11 @@ def normal(key: Key, sizes: Sizes = None, /, *, dtype: Any = None, **keywords: i
 
     Write mean + sigma * normal(key, ..) for others. The dtype is f8 by default, or `xt.option(default_float=)`. float32
     reaches 6.3 standard deviations, float64 9.1. A number is the inverse of the distribution function at a uniform one.
+
+    Example:
+    >>> xt.random.normal(xt.random.key(0), time=3)
+    <xtensor.Array (time: 3) float64>
+    [-0.8091009  -1.23643893 -0.0434768 ]
     """
     return _normal(words_of("normal", key), sizes_of("random.normal", sizes, keywords), dtype)
 
@@ -113,6 +123,11 @@ def truncated_normal(
 
     If both bounds lie beyond 13 (float32) or 37 (float64), the probabilities between them underflow, and the result is
     the bound nearer to 0. NaN where lower > upper. Differentiable with respect to both bounds.
+
+    Example:
+    >>> xt.random.truncated_normal(xt.random.key(0), 0.0, 1.0, time=3)
+    <xtensor.Array (time: 3) float64>
+    [0.52011018 0.73068244 0.02967616]
     """
     found = sizes_of("random.truncated_normal", sizes, keywords)
     return _truncated_normal(words_of("truncated_normal", key), lower, upper, found, dtype)
@@ -154,6 +169,10 @@ def multivariate_normal(
     It is mean + L z, where L is the Cholesky factor of `cov` and z is normal: NaN if `cov` is not positive definite.
     The dims of the result are those of an array of keys, those with sizes, other dims of `cov` and `mean`, which are
     batches with a draw each, and row. Differentiable with respect to both.
+
+    Example:
+    >>> xt.random.multivariate_normal(xt.random.key(0), xt.zeros(row=2), xt.eye(2), draw=3).sizes
+    {'draw': 3, 'row': 2}
     """
     found = sizes_of("random.multivariate_normal", sizes, keywords)
     return _multivariate_normal(words_of("multivariate_normal", key), mean, cov, found, dims, dtype)
@@ -195,31 +214,61 @@ def _multivariate_normal(
 
 @public
 def exponential(key: Key, sizes: Sizes = None, /, *, dtype: Any = None, **keywords: int) -> Array:
-    """Returns floats with the exponential distribution of mean 1. Divide by the rate for others."""
+    """Returns floats with the exponential distribution of mean 1. Divide by the rate for others.
+
+    Example:
+    >>> xt.random.exponential(xt.random.key(0), time=3)
+    <xtensor.Array (time: 3) float64>
+    [0.87118088 1.53110996 0.03529411]
+    """
     return _one("exponential", key, sizes, keywords, dtype)
 
 
 @public
 def cauchy(key: Key, sizes: Sizes = None, /, *, dtype: Any = None, **keywords: int) -> Array:
-    """Returns floats with the standard Cauchy distribution, student_t with 1 degree of freedom."""
+    """Returns floats with the standard Cauchy distribution, student_t with 1 degree of freedom.
+
+    Example:
+    >>> xt.random.cauchy(xt.random.key(0), time=3)
+    <xtensor.Array (time: 3) float64>
+    [-1.29566403 -2.82915453 -0.05452686]
+    """
     return _one("cauchy", key, sizes, keywords, dtype)
 
 
 @public
 def laplace(key: Key, sizes: Sizes = None, /, *, dtype: Any = None, **keywords: int) -> Array:
-    """Returns floats with the Laplace distribution, whose density is exp(-abs(x)) / 2."""
+    """Returns floats with the Laplace distribution, whose density is exp(-abs(x)) / 2.
+
+    Example:
+    >>> xt.random.laplace(xt.random.key(0), time=3)
+    <xtensor.Array (time: 3) float64>
+    [-0.87118088 -1.53110996 -0.03529411]
+    """
     return _one("laplace", key, sizes, keywords, dtype)
 
 
 @public
 def logistic(key: Key, sizes: Sizes = None, /, *, dtype: Any = None, **keywords: int) -> Array:
-    """Returns floats with the standard logistic distribution, whose distribution function is the sigmoid."""
+    """Returns floats with the standard logistic distribution, whose distribution function is the sigmoid.
+
+    Example:
+    >>> xt.random.logistic(xt.random.key(0), time=3)
+    <xtensor.Array (time: 3) float64>
+    [-1.32958176 -2.10980237 -0.0693849 ]
+    """
     return _one("logistic", key, sizes, keywords, dtype)
 
 
 @public
 def gumbel(key: Key, sizes: Sizes = None, /, *, dtype: Any = None, **keywords: int) -> Array:
-    """Returns floats with the standard Gumbel distribution, whose distribution function is exp(-exp(-x))."""
+    """Returns floats with the standard Gumbel distribution, whose distribution function is exp(-exp(-x)).
+
+    Example:
+    >>> xt.random.gumbel(xt.random.key(0), time=3)
+    <xtensor.Array (time: 3) float64>
+    [ 0.61235911  1.41172219 -1.21242724]
+    """
     return _one("gumbel", key, sizes, keywords, dtype)
 
 

@@ -52,6 +52,11 @@ def poisson(key: Key, rate: ArrayLike, sizes: Sizes = None, /, *, dtype: Any = "
     NaN. float32 rates are computed in float32, whose integers are exact up to 2**24. There is no derivative by `rate`.
     Source: Hörmann, "The transformed rejection method for generating Poisson random variables" (1993), from a rate of
     10 on.
+
+    Example:
+    >>> xt.random.poisson(xt.random.key(0), 3.0, time=5)
+    <xtensor.Array (time: 5) int64>
+    [4 7 3 2 4]
     """
     found = sizes_of("random.poisson", sizes, keywords)
     return _poisson(words_of("poisson", key), rate, found, _integers("poisson", dtype))
@@ -87,6 +92,11 @@ def binomial(
     n and p are numbers or arrays, aligned by name; -1 where n is negative, or p does not lie between 0 and 1. float32
     probabilities are computed in float32, whose integers are exact up to 2**24. There is no derivative by `p`. Source:
     Hörmann, "The generation of binomial random variates" (1993), from n min(p, 1 - p) = 10 on.
+
+    Example:
+    >>> xt.random.binomial(xt.random.key(0), 10, 0.3, time=5)
+    <xtensor.Array (time: 5) int64>
+    [4 6 3 3 4]
     """
     found = sizes_of("random.binomial", sizes, keywords)
     return _binomial(words_of("binomial", key), n, p, found, _integers("binomial", dtype))

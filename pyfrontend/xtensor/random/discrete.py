@@ -30,6 +30,11 @@ def bits(key: Key, sizes: Sizes = None, /, *, dtype: Any = "u4", **keywords: int
     """Returns random unsigned integers, uniform over all values of the dtype: bits(key, time=3).
 
     uint32 is the exclusive or of the two words that Threefry-2x32 gives for an element, uint64 both words.
+
+    Example:
+    >>> xt.random.bits(xt.random.key(0), time=2)
+    <xtensor.Array (time: 2) uint32>
+    [4070199207 4202968722]
     """
     found = as_dtype(dtype)
     if found.kind != "u":
@@ -53,6 +58,11 @@ def bernoulli(key: Key, p: ArrayLike | Mapping[str, int] = 0.5, sizes: Sizes = N
 
     The result has the dims of an array of keys, those with sizes, and those of `p`. float32 tells probabilities apart
     in steps of 2**-24, float64 in steps of 2**-53. There is no derivative by `p`.
+
+    Example:
+    >>> xt.random.bernoulli(xt.random.key(0), 0.3, time=5)
+    <xtensor.Array (time: 5) bool>
+    [False  True False False False]
     """
     found, (chance,) = sizes_last("bernoulli", sizes, keywords, (p, 0.5))
     return _bernoulli(words_of("bernoulli", key), chance, found)
@@ -75,6 +85,11 @@ def randint(
 
     Bounds are ints or integer arrays, aligned by name. Probabilities are equal up to a relative error of 2**-32.
     Raises ArgumentError if low >= high and both are ints; where elements of arrays are so, the result is `low`.
+
+    Example:
+    >>> xt.random.randint(xt.random.key(0), 0, 6, time=5)
+    <xtensor.Array (time: 5) int64>
+    [2 1 5 3 3]
     """
     found = as_dtype(dtype)
     if not p.is_integer(found):
@@ -162,6 +177,11 @@ def categorical(key: Key, logits: ArrayLike, sizes: Sizes = None, /, *, dim: str
 
     The result, int64, has the dims of an array of keys, those with sizes, and those of `logits` without `dim`. A logit
     of -inf is never drawn. For probabilities p, pass xt.log(p). The result is the argmax of logits plus Gumbel numbers.
+
+    Example:
+    >>> xt.random.categorical(xt.random.key(0), xt.log(xt.array([0.5, 0.25, 0.25], "class")), dim="class", draw=5)
+    <xtensor.Array (draw: 5) int64>
+    [0 2 1 0 1]
     """
     found = sizes_of("random.categorical", sizes, keywords)
     return _categorical(words_of("categorical", key), logits, found, dim)
@@ -210,6 +230,11 @@ def choice(
     x: an array, or an int that stands for its positions. p: probabilities along `dim`, by default equal ones; they need
     not sum to 1. replace=False draws no position twice, and takes one size, no larger than that of `dim`. All other
     dims of `x` stay together. Differentiable with respect to `x`.
+
+    Example:
+    >>> xt.random.choice(xt.random.key(0), xt.array([10, 20, 30], "sample"), dim="sample", draw=4)
+    <xtensor.Array (draw: 4) int64>
+    [20 10 30 20]
     """
     found, along = sizes_of("random.choice", sizes, keywords), check_name(dim)
     words = words_of("choice", key)
@@ -290,6 +315,11 @@ def permutation(key: Key, x: ArrayLike, /, dim: str = "i") -> Array:
 
     permutation(key, 5) has 0 to 4 along i, int64. All other dims of an array stay together. An array of keys gives one
     order per key. Differentiable with respect to `x`.
+
+    Example:
+    >>> xt.random.permutation(xt.random.key(0), 5)
+    <xtensor.Array (i: 5) int64>
+    [1 0 4 3 2]
     """
     words, along = words_of("permutation", key), check_name(dim)
     if isinstance(x, DynamicSize):

@@ -51,6 +51,11 @@ def gamma(key: Key, a: ArrayLike, sizes: Sizes = None, /, *, dtype: Any = None, 
     gamma(key, a, time=3) has the dims of an array of keys, time, and those of `a`. Multiply by the scale for others.
     Very small shapes give numbers that underflow to 0. The derivative by `a` is implicit. Source of the numbers:
     Marsaglia and Tsang, "A simple method for generating gamma variables" (2000).
+
+    Example:
+    >>> xt.random.gamma(xt.random.key(0), 2.0, time=3)
+    <xtensor.Array (time: 3) float64>
+    [2.92129108 3.51899837 1.80053752]
     """
     return _gamma(words_of("gamma", key), a, sizes_of("random.gamma", sizes, keywords), dtype)
 
@@ -67,6 +72,11 @@ def beta(key: Key, a: ArrayLike, b: ArrayLike, sizes: Sizes = None, /, *, dtype:
 
     It is x / (x + y) of two gamma numbers x and y, whose logarithms are computed: small shapes do not divide 0 by 0.
     Differentiable with respect to both shapes.
+
+    Example:
+    >>> xt.random.beta(xt.random.key(0), 2.0, 5.0, time=3)
+    <xtensor.Array (time: 3) float64>
+    [0.38649795 0.32303418 0.42643095]
     """
     return _beta(words_of("beta", key), a, b, sizes_of("random.beta", sizes, keywords), dtype)
 
@@ -87,6 +97,11 @@ def dirichlet(
 
     `alpha` has `dim`, and each of its elements is above 0. Its other dims are batches. Differentiable with respect to
     `alpha`.
+
+    Example:
+    >>> p = xt.random.dirichlet(xt.random.key(0), xt.ones({"class": 3}), dim="class", draw=2)
+    >>> p.sizes, xt.sum(p, "class").values.round(6)
+    ({'draw': 2, 'class': 3}, array([1., 1.]))
     """
     return _dirichlet(words_of("dirichlet", key), alpha, sizes_of("random.dirichlet", sizes, keywords), dim, dtype)
 
@@ -109,6 +124,11 @@ def student_t(key: Key, df: ArrayLike, sizes: Sizes = None, /, *, dtype: Any = N
     """Returns floats with Student's t distribution of `df` degrees of freedom, NaN where `df` is not above 0.
 
     It is a normal number divided by the root of a gamma number. Differentiable with respect to `df`.
+
+    Example:
+    >>> xt.random.student_t(xt.random.key(0), 5.0, time=3)
+    <xtensor.Array (time: 3) float64>
+    [-0.67767761 -0.95250203 -0.04514339]
     """
     return _student_t(words_of("student_t", key), df, sizes_of("random.student_t", sizes, keywords), dtype)
 

@@ -39,6 +39,11 @@ class Key:
 
     `key`, `split` and `fold_in` make keys. A key is a pytree: functions take and return it, `vectorize`, `scan` and
     `map` go over an array of keys. It has no arithmetic. `words` holds its 64 bits, a uint64 for each key.
+
+    Example:
+    >>> keys = xt.random.split(xt.random.key(0), sample=3)
+    >>> isinstance(keys, xt.random.Key), xt.random.normal(keys, time=2).sizes
+    (True, {'sample': 3, 'time': 2})
     """
 
     words: Any
@@ -123,6 +128,11 @@ def key(seed: ArrayLike, /) -> Key:
     """Returns a key made from a seed, an int of 64 bits; from an integer array, an array of keys with its dims.
 
     Equal seeds give equal keys. Raises ArgumentTypeError for other seeds.
+
+    Example:
+    >>> xt.random.uniform(xt.random.key(0), time=3)
+    <xtensor.Array (time: 3) float64>
+    [0.41845711 0.21629546 0.96532146]
     """
     if isinstance(seed, (int, np.integer)) and not isinstance(seed, (bool, np.bool_)):
         number = int(seed)
@@ -160,6 +170,11 @@ def split(key: Key, n: int | Mapping[str, int] | None = None, /, **sizes: int) -
     The new keys are independent of each other, of numbers drawn with `key`, and of `fold_in`. Do not use a key after
     it was split: split(key, 2) and split(key, 3) begin with the same keys. An array of keys goes to `vectorize`, `scan`
     or `map`, or to a function that draws, which then draws with each of them.
+
+    Example:
+    >>> first, second = xt.random.split(xt.random.key(0))
+    >>> xt.random.split(first, sample=3).dims
+    ('sample',)
     """
     words = words_of("split", key)
     if isinstance(n, Mapping) or sizes:
@@ -199,6 +214,11 @@ def fold_in(key: Key, data: ArrayLike, /) -> Key:
 
     Different integers give independent keys. They lie between -2**61 and 2**61: others are taken modulo 2**62. Raises
     DTypeError if `data` is not an integer.
+
+    Example:
+    >>> xt.random.normal(xt.random.fold_in(xt.random.key(0), 7), time=2)
+    <xtensor.Array (time: 2) float64>
+    [0.60112886 0.35920782]
     """
     return Key(_fold_in(words_of("fold_in", key), as_array(data) if isinstance(data, np.integer) else data))
 

@@ -39,6 +39,9 @@ def check_gradients(
     order: also checks derivatives of derivatives, up to this order, in every combination of `modes`. Use float64
     arguments, away from ties: differences of float32 show little more than the sign. Integer arguments stay as they
     are. A complex argument moves along its real and its imaginary direction.
+
+    Example:
+    >>> xt.testing.check_gradients(lambda x: xt.sum(xt.sin(x)), (xt.array([1.0, 2.0], "i"),), order=2)
     """
     if integer("check_gradients", order, "order", least=1) > 8:
         raise ArgumentError(

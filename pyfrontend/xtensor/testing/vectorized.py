@@ -41,6 +41,9 @@ def check_vectorized(
     that differ between instances; "grad", vectorize of grad of a weighted sum of the results; "grad of vectorize",
     grad of a weighted sum of vectorize(f), where the gradient of a shared argument is the sum over instances.
     Derivatives are compared if there are float arguments and float results.
+
+    Example:
+    >>> xt.testing.check_vectorized(lambda x: xt.sin(x), (xt.array([1.0, 2.0], "run"),), "run")
     """
     for check in checks:
         if check not in _CHECKS:

@@ -28,6 +28,12 @@ def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
     Values and derivatives are those of `f`; only memory and time differ. It works as a decorator. Arguments and
     results are pytrees; Python values stay Python values. In the body of a scan over blocks of steps, memory grows
     with the square root of the number of steps.
+
+    Example:
+    >>> f = xt.checkpoint(lambda x: xt.sum(xt.sin(xt.sin(x))))
+    >>> xt.grad(f)(xt.zeros(i=2))
+    <xtensor.Array (i: 2) float64>
+    [1. 1.]
     """
     if not callable(f):
         raise ArgumentTypeError(f"xt.checkpoint needs a function, got {shown(f)}: {f!r:.60}")

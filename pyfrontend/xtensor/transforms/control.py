@@ -38,6 +38,11 @@ def cond(predicate: ArrayLike, yes: Callable[..., Any], no: Callable[..., Any], 
     predicate: a bool without dims. Both functions return the same structure, with arrays of the same dims, sizes
     and dtypes. A Python number takes the dtype of its counterpart. To choose element by element, use xt.where.
     Raises DimensionError if the predicate has dims, DTypeError if it is not a bool.
+
+    Example:
+    >>> xt.cond(True, lambda x: x + 1.0, lambda x: x - 1.0, xt.array([1.0, 2.0], "i"))
+    <xtensor.Array (i: 2) float64>
+    [2. 3.]
     """
     _check_functions("cond", yes, no)
     if tracing():
@@ -52,6 +57,11 @@ def switch(index: ArrayLike, branches: Sequence[Callable[..., Any]], *args: Any)
     """Returns `branches[index](*args)`; only that branch runs. An index out of range is clamped.
 
     index: an integer without dims. The branches return the same structure, as for `cond`.
+
+    Example:
+    >>> xt.switch(1, [lambda x: x, lambda x: 10.0 * x], xt.array([1.0, 2.0], "i"))
+    <xtensor.Array (i: 2) float64>
+    [10. 20.]
     """
     if not isinstance(branches, (list, tuple)):
         raise ArgumentTypeError(
@@ -78,6 +88,10 @@ def while_loop(
     init: a pytree of arrays. `body` keeps their dims, sizes and dtypes. `keep_on` returns a bool without dims.
     max_steps: the loop stops after that many steps. Reverse mode reserves memory for them, and takes them once. Without
     it, reverse mode takes the steps of the loop twice: to count them, and to keep the carries.
+
+    Example:
+    >>> xt.while_loop(lambda x: x < 100, lambda x: 2 * x, 3).item()
+    192
     """
     _check_functions("while_loop", keep_on, body)
     if max_steps is not None:
@@ -97,6 +111,11 @@ def fori_loop(lo: ArrayLike, hi: ArrayLike, body: Callable[[Any, Any], Any], ini
     With Python ints as bounds it is a scan, which has derivatives in both modes. With traced bounds it is a while
     loop, which has forward derivatives. i takes the dtype of what it meets, as a Python int does. Bounds that are
     ints must fit that dtype. Traced bounds are not checked, and i wraps.
+
+    Example:
+    >>> xt.fori_loop(0, 3, lambda i, x: 2.0 * x, xt.array([1.0, 2.0], "i"))
+    <xtensor.Array (i: 2) float64>
+    [ 8. 16.]
     """
     _check_functions("fori_loop", body)
     lo, hi = _bound(lo), _bound(hi)
@@ -127,6 +146,11 @@ def scan(
     carry: a pytree of arrays. `f` keeps their dims, sizes and dtypes.
     reverse: starts at the last position. Each y stands at the position of its x.
     The loop is compiled as a loop, so its length does not change the compile time.
+
+    Example:
+    >>> total, totals = xt.scan(lambda c, x: (c + x, c + x), 0.0, xt.array([1.0, 2.0, 4.0], "time"), dim="time")
+    >>> total.item(), totals.values
+    (7.0, array([1., 3., 7.]))
     """
     _check_functions("scan", f)
     check_name(dim)
@@ -145,6 +169,11 @@ def map(f: Callable[[Any], Any], xs: Any, dim: str) -> Any:
     """Returns `f(x)` at each position of `dim`, computed one after another, with `dim` first.
 
     xs: a pytree of arrays that all have `dim`. xt.vectorize computes all positions at once instead.
+
+    Example:
+    >>> xt.map(lambda x: xt.sum(x), xt.array([[1.0, 5.0], [7.0, 2.0]], ("run", "time")), dim="run")
+    <xtensor.Array (run: 2) float64>
+    [6. 9.]
     """
     _check_functions("map", f)
     check_name(dim)

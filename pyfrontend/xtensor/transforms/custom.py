@@ -62,6 +62,14 @@ class custom_derivative(Pickled):  # noqa: N801 (used like a function)
 
     Arguments and results are pytrees. An array that `f` captures must not be differentiated with respect to: pass
     it as an argument.
+
+    Example:
+    >>> clipped = xt.custom_derivative(lambda x: xt.clip(x, 0.0, 1.0))
+    >>> @clipped.defpushforward
+    ... def rule(primals, tangents):
+    ...     return clipped(*primals), tangents[0]
+    >>> xt.grad(clipped)(3.0).item()
+    1.0
     """
 
     def __init__(self, f: Callable[..., Any]) -> None:

@@ -34,6 +34,11 @@ def grad(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -> Jitted[.
     attributes, are fixed at the first call. Raises DimensionError if the loss has dims, DTypeError for integer
     arguments.
     Example: xt.grad(lambda w: xt.sum(w * w))(w) is 2 * w.
+
+    Example:
+    >>> xt.grad(lambda w: xt.sum(w * w))(xt.array([1.0, 2.0], "i"))
+    <xtensor.Array (i: 2) float64>
+    [2. 4.]
     """
     return _transform(f, wrt, has_aux, "grad")
 
@@ -42,6 +47,11 @@ def value_and_grad(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -
     """Returns a function that computes the loss and its gradient: (loss, gradient).
 
     Arguments are those of `grad`. With `has_aux` the result is ((loss, aux), gradient).
+
+    Example:
+    >>> value, gradient = xt.value_and_grad(lambda w: xt.sum(w * w))(xt.array([1.0, 2.0], "i"))
+    >>> value.item(), gradient.values
+    (5.0, array([2., 4.]))
     """
     return _transform(f, wrt, has_aux, "value_and_grad")
 

@@ -42,6 +42,12 @@ def jacobian(
     Of a complex result by a real argument the entry is complex, and of a real result by a complex z = x + iy it is
     d/dx + i d/dy, as a gradient. Of a complex result by a complex argument it is df/dz, if `holomorphic=True` says that
     there is one: nothing checks it.
+
+    Example:
+    >>> xt.jacobian(lambda x: x * x)(xt.array([1.0, 2.0], "i"))
+    <xtensor.Array (i: 2, i': 2) float64>
+    [[2. 0.]
+     [0. 4.]]
     """
     if mode not in ("reverse", "forward"):
         raise ArgumentError(f"xt.jacobian: mode is 'reverse' or 'forward', got {mode!r}")
@@ -70,6 +76,12 @@ def hessian(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -> Jitte
     It uses forward mode over reverse mode. For a loss without dims and an argument (i), the result has dims (i,
     i').
     has_aux: as for `jacobian`.
+
+    Example:
+    >>> xt.hessian(lambda w: xt.sum(w**3))(xt.array([1.0, 2.0], "i"))
+    <xtensor.Array (i: 2, i': 2) float64>
+    [[ 6.  0.]
+     [ 0. 12.]]
     """
     return _transform(_transform(f, wrt, "reverse", has_aux, "hessian"), wrt, "forward", has_aux, "hessian")
 
@@ -79,6 +91,11 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
     `f` returns a float array without dims. For one primal the product has its structure and dims. For several it is
     a tuple with one entry per primal (None for integers). Tangents are as for `jvp`.
+
+    Example:
+    >>> xt.hvp(lambda w: xt.sum(w**3), (xt.array([1.0, 2.0], "i"),), (xt.array([1.0, 0.0], "i"),))
+    <xtensor.Array (i: 2) float64>
+    [6. 0.]
     """
     needs_function("hvp", f)
 

@@ -43,7 +43,20 @@ _OPTIONS = ("static", "dynamic_dims", "device", "donate", "mesh", "split")
 
 
 class Jitted(Function, Pickled, Generic[P, R]):
-    """A function that `xt.jit` made. Call it, or look inside with `trace`, `lower`, `cost` and `as_text`."""
+    """A function that `xt.jit` made. Call it, or look inside with `trace`, `lower`, `cost` and `as_text`.
+
+    Example:
+    >>> f = xt.jit(lambda x: x * x)
+    >>> isinstance(f, xt.Jitted)
+    True
+    >>> print(f.lower(xt.spec(i=2)).as_text("traced"))
+    module {
+      func.func @main(%arg0: !xtensor.array<i: 2, f64>) -> !xtensor.array<i: 2, f64> {
+        %0 = xtensor.mul %arg0, %arg0 : <i: 2, f64>, <i: 2, f64>
+        return %0 : !xtensor.array<i: 2, f64>
+      }
+    }
+    """
 
     __wrapped__: Callable[P, R]
     __name__: str
@@ -456,6 +469,13 @@ def jit(f: Any = None, /, **options: Any) -> Any:
     Another value of a Python number does not compile again. Arrays that `f` reads from outside, also in a list or
     an attribute, are fixed when `f` is traced: a later change has no effect. Pass an array that changes as an
     argument.
+
+    Example:
+    >>> @xt.jit
+    ... def loss(w, x):
+    ...     return xt.mean(xt.square(x @ w))
+    >>> loss(xt.array([1.0, 2.0], "feature"), xt.ones(sample=4, feature=2)).item()
+    9.0
     """
     unknown = [name for name in options if name not in _OPTIONS]
     if unknown:

@@ -23,6 +23,11 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
     A tangent has the dims of its primal and aligns with it by name, or it is a number. None is zero; integer
     primals take None, and integer results give None.
+
+    Example:
+    >>> y, dy = xt.jvp(lambda x: x * x, (xt.array([1.0, 2.0], "i"),), (xt.array([1.0, 0.0], "i"),))
+    >>> y.values, dy.values
+    (array([1., 4.]), array([2., 0.]))
     """
     needs_function("jvp", f)
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):

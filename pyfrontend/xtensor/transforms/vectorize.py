@@ -38,6 +38,13 @@ def vectorize(f: Callable[..., Any], dims: str | Sequence[str]) -> Jitted[..., A
 
     Raises DimensionError if no argument has one of the dims, and if `f` itself makes or reads an array with one of
     them: a dim is either batched or used inside.
+
+    Example:
+    >>> x = xt.array([[1.0, 5.0], [7.0, 2.0]], ("run", "time"))
+    >>> xt.vectorize(lambda x: x - xt.max(x), "run")(x)
+    <xtensor.Array (run: 2, time: 2) float64>
+    [[-4.  0.]
+     [ 0. -5.]]
     """
     needs_function("vectorize", f)
     names = as_names(dims)

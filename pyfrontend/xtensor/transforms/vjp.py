@@ -32,6 +32,12 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Back]:
     `back` returns a tuple. `f` runs once, and `back` keeps what it needs of that run. A cotangent has the dims of
     its result and aligns with it by name, or it is a number. Integer results take None, and integer primals get
     None.
+
+    Example:
+    >>> y, back = xt.vjp(lambda x: x * x, xt.array([1.0, 2.0], "i"))
+    >>> y.values, back(xt.array([1.0, 10.0], "i"))
+    (array([1., 4.]), (<xtensor.Array (i: 2) float64>
+    [ 2. 40.],))
     """
     needs_function("vjp", f)
     if tracing():

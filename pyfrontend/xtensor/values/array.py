@@ -37,6 +37,13 @@ class Array(_native.Array, Labelled):
 
     `xt.array`, `xt.as_array`, the creation functions and every operation make arrays. `values`, NumPy, DLPack and
     xarray read them, without copies if the array is on the CPU.
+
+    Example:
+    >>> x = xt.array([[1.0, 2.0], [3.0, 4.0]], dims=("sample", "pixel"))
+    >>> x.dims, x.sizes, x.dtype
+    (('sample', 'pixel'), {'sample': 2, 'pixel': 2}, dtype('float64'))
+    >>> x.mean("sample").values
+    array([2., 3.])
     """
 
     __slots__ = ()

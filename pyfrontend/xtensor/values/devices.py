@@ -23,6 +23,10 @@ class Device:
     """A place where programs run.
 
     `features` lists what it can do besides float32, int32 and bool; the CPU can do everything.
+
+    Example:
+    >>> xt.devices()[0].name, isinstance(xt.devices()[0], xt.Device)
+    ('cpu', True)
     """
 
     name: str
@@ -39,6 +43,10 @@ def devices() -> tuple[Device, ...]:
     """Returns the devices that programs can run on here, the CPU first.
 
     The name of one, ``xt.devices()[1].name``, is what `x.to` and ``device=`` take.
+
+    Example:
+    >>> xt.devices()[0].name
+    'cpu'
     """
     return (Device("cpu", processor()), *(_public(d) for b in BACKENDS for d in of_backend(b)))
 

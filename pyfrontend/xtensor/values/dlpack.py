@@ -13,7 +13,13 @@ from .targets import placed
 
 
 def from_dlpack(x: Any, dims: Any) -> Array:
-    """Returns an array over the memory of an object with `__dlpack__`; `dims` names its axes."""
+    """Returns an array over the memory of an object with `__dlpack__`; `dims` names its axes.
+
+    Example:
+    >>> xt.from_dlpack(np.array([1.0, 2.0]), dims="time")
+    <xtensor.Array (time: 2) float64>
+    [1. 2.]
+    """
     if not hasattr(x, "__dlpack__"):
         raise ArgumentTypeError(f"from_dlpack needs an object with __dlpack__, got {type(x).__name__}")
     names = as_names(dims)

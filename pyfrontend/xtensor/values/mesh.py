@@ -30,6 +30,11 @@ class Mesh:
     timeout: a process that waits for the calls of others says so on stderr after this many seconds.
     Raises SizeError if the product of the sizes is not the number of processes. If a process ends by an error, all
     processes end.
+
+    Example:
+    >>> mesh = xt.Mesh(data=1)  # of one process
+    >>> mesh.sizes
+    {'data': 1}
     """
 
     def __init__(

@@ -18,6 +18,10 @@ class Spec:
 
     A size of None is known only when the program runs. `weak`: it stands for a Python number, whose dtype gives
     way.
+
+    Example:
+    >>> xt.spec(batch=None, pixel=784, dtype="f4").sizes
+    {'batch': None, 'pixel': 784}
     """
 
     __slots__ = ("_hash", "dims", "dtype", "is_dynamic", "shape", "weak")
@@ -67,6 +71,10 @@ def spec(sizes: dict[str, int | None] | None = None, /, *, dtype: DTypeLike = No
 
     A size of None is a dynamic dim. The dtype is f8 by default, as for `zeros`.
     Example: ``xt.spec(batch=None, pixel=784, dtype="f4")``.
+
+    Example:
+    >>> xt.spec(batch=None, pixel=784, dtype="f4")
+    Spec(batch: ?, pixel: 784, float32)
     """
     if sizes is not None and not isinstance(sizes, Mapping):
         raise ArgumentTypeError(f"xt.spec: sizes are a dict from dims, not {sizes!r}. Write xt.spec(batch=64)")

@@ -1,0 +1,72 @@
+"""Runs the examples of docstrings, in one process, and prints what it found as one line of JSON.
+
+examples.py SCRIPTS     the public functions that SCRIPTS/list_functions.py lists
+examples.py --self      one example with a wrong output
+"""
+
+from __future__ import annotations
+
+import doctest
+import functools
+import importlib.util
+import json
+import sys
+from typing import Any
+
+import numpy as np
+import xarray as xr
+import xtensor as xt
+from xtensor import _native
+
+OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+# What an example needs besides xarray.
+NEEDS = {
+    "blocks": "dask", "to_jax": "jax", "to_torch": "torch", "named": "scipy", "Mesh": "mpi4py", "gather": "mpi4py",
+    "local": "mpi4py", "save": "safetensors", "load_arrays": "safetensors",
+}  # fmt: skip
+
+
+def lacking(name: str) -> bool:
+    has_code = name != "to_jax" or hasattr(_native, "jax_handlers")
+    return name in NEEDS and not (has_code and importlib.util.find_spec(NEEDS[name]))
+
+
+def complaint(name: str, thing: Any) -> str:
+    """What is wrong with the example of `thing`: nothing, or the lines that differ."""
+    lines: list[str] = []
+    names = {"xt": xt, "np": np, "xr": xr}
+    runner = doctest.DocTestRunner(verbose=False, optionflags=OPTIONS)
+    test = doctest.DocTestParser().get_doctest(thing.__doc__ or "", names, f"xt.{name}", None, 0)
+    runner.run(test, out=lines.append)
+    return "".join(lines)
+
+
+def of_all() -> dict[str, Any]:
+    import list_functions
+
+    found: dict[str, Any] = {"examples": 0, "without": [], "wrong": [], "not run": []}
+    for name in dict.fromkeys(name for names in list_functions.families().values() for name in names):
+        thing = functools.reduce(getattr, name.split("."), xt)
+        if "Example:\n" not in (thing.__doc__ or "") or ">>> " not in thing.__doc__:
+            found["without"].append(name)
+        elif lacking(name):
+            found["not run"].append(f"{name}: {NEEDS[name]}")
+        else:
+            found["examples"] += 1
+            found["wrong"] += filter(None, [complaint(name, thing)])
+    return found
+
+
+def twice(x: Any) -> Any:
+    """
+    >>> 2.0 + 1.0
+    4.0
+    """
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--self":
+        print(json.dumps([complaint("twice", twice)]))
+    else:
+        sys.path.insert(0, sys.argv[1])
+        print(json.dumps(of_all()))
