@@ -21,6 +21,13 @@ constexpr int64_t kDeepest = 64; // regions inside of each other
 constexpr int64_t kMostDims = 64;
 constexpr size_t kLongestText = 8192;
 
+/// Not functions of this process, other processes, or what passes alone make.
+bool isOnlyComputation(Operation *op) {
+  return isa<XTensorDialect>(op->getDialect()) &&
+         !isa<CallbackOp, AllReduceOp, AllGatherOp, ProcessIndexOp, LibraryOp, ElementaryOp,
+              BitsOp>(op);
+}
+
 bool isPrinted(StringRef text) {
   if (text.size() > kLongestText)
     return false;
@@ -129,7 +136,7 @@ private:
     if (++count > kMostOps)
       return op->emitOpError("is one of more than ") << kMostOps << " ops";
     bool isReturn = isa<func::ReturnOp>(op) && isa<func::FuncOp>(op->getParentOp());
-    if (!isReturn && (!isa<XTensorDialect>(op->getDialect()) || isa<LibraryOp, ElementaryOp>(op)))
+    if (!isReturn && !isOnlyComputation(op))
       return op->emitOpError("is not an op that a trace makes");
     for (NamedAttribute attribute : op->getDiscardableAttrs())
       return refuse(op, attribute.getName());

@@ -123,6 +123,11 @@ REFUSED = {
         main('%y = xtensor.library "xt_sort" outs(%x : TYPE) -> TYPE\nreturn %y : TYPE'.replace("TYPE", F))
         .replace(F, "tensor<3xf32>"), "is not an array",
     ),
+    "Python": (main(f'xtensor.callback ordered "x" number 0 (%x) : ({F}) -> ()\n{RETURN}'), "not an op that a trace makes"),
+    "other processes": (
+        main(f"%y = xtensor.all_reduce sum %x across data communicator 0 : {F}\nreturn %y : {F}"),
+        "not an op that a trace makes",
+    ),
     "a call": (main(f"func.call @main(%x, %w) : ({F}, {F}) -> {F}\n{RETURN}"), "is not an op that a trace makes"),
     "what passes work out": (
         main(f"%y = xtensor.exp %x {{xtensor.stand_in}} : {F}\n{RETURN}"), "has the attribute.*xtensor.stand_in",
