@@ -217,6 +217,7 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
         .Case<memref::AllocOp, memref::AllocaOp>(
             [&](auto alloc) { return alloc.getDynamicSizes()[dynamic]; })
         .Case([&](memref::ViewOp view) { return view.getSizes()[dynamic]; })
+        .Case([&](memref::ReinterpretCastOp view) { return view.getMixedSizes()[dim]; })
         .Case([&](memref::CastOp cast) { return sizeOf(cast.getSource(), dim, home); })
         .Case([&](memref::SubViewOp view) {
           llvm::SmallBitVector dropped = view.getDroppedDims();

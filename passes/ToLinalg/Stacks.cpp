@@ -3,7 +3,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -19,14 +21,42 @@ void xtensor::setCarried(Value array, Value value, Lowering &to) {
     to.setTensor(array, value);
 }
 
+/// Whether `value` is `place` after updates of some of its elements, which need no copy to be in
+/// its memory.
+static bool isUpdateOf(Value value, Value place) {
+  if (value == place)
+    return true;
+  auto result = dyn_cast<OpResult>(value);
+  if (!result)
+    return false;
+  unsigned i = result.getResultNumber();
+  return TypeSwitch<Operation *, bool>(result.getOwner())
+      .Case<tensor::InsertOp, tensor::InsertSliceOp>(
+          [&](auto op) { return isUpdateOf(op.getDest(), place); })
+      .Case([&](scf::IfOp op) {
+        return isUpdateOf(op.thenYield().getOperand(i), place) &&
+               isUpdateOf(op.elseYield().getOperand(i), place);
+      })
+      .Case([&](scf::ForOp op) {
+        return isUpdateOf(op.getInitArgs()[i], place) &&
+               isUpdateOf(op.getYieldedValues()[i], op.getRegionIterArg(i));
+      })
+      .Case([&](scf::WhileOp op) {
+        return isUpdateOf(op.getInits()[i], place) &&
+               op.getConditionOp().getArgs()[i] == op.getBeforeArguments()[i] &&
+               isUpdateOf(op.getYieldedValues()[i], op.getAfterArguments()[i]);
+      })
+      .Default(false);
+}
+
 Value xtensor::writtenTo(Value place, Value array, Lowering &to) {
   if (isNumber(array))
     return to.numberOf(array);
   ArrayType type = arrayType(array);
   View from = to.access(array, type.getDimNames());
+  if (from.kind == View::Tensor && from.map.isIdentity() && isUpdateOf(from.source, place))
+    return from.source;
   if (from.source == place) {
-    if (from.map.isIdentity())
-      return place;
     // Another view of the place itself cannot be written into it element by element.
     from.source = to.tensor(array);
     from.map = to.b.getMultiDimIdentityMap(type.getRank());

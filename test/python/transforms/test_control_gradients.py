@@ -194,6 +194,28 @@ def test_while_in_reverse(max_steps: int | None) -> None:
     np.testing.assert_allclose(xt.grad(xt.grad(root))(3.0).item(), -0.25 * 3**-1.5)
 
 
+@pytest.mark.parametrize("dims", [("i",), ("i", "j")])
+@pytest.mark.parametrize("is_open", [False, True])
+def test_checkpointed_while_in_reverse(dims: tuple[str, ...], is_open: bool) -> None:
+    shape = (3, 4)[: len(dims)]
+    x = np.linspace(0.1, 1, math.prod(shape), dtype="f4").reshape(shape)
+
+    def ours(x: Any) -> Any:
+        def step(carry: Any) -> Any:
+            return carry[0] + 1, xt.sin(carry[1]) * x + carry[1]
+
+        return xt.sum(xt.while_loop(lambda carry: carry[0] < 3, xt.checkpoint(step), (0, x))[1])
+
+    def theirs(x: Any) -> Any:
+        y = x
+        for _ in range(3):
+            y = jnp.sin(y) * x + y
+        return y.sum()
+
+    got = xt.jit(xt.grad(ours), dynamic_dims=dims if is_open else ())(xt.array(x, dims=dims))
+    np.testing.assert_allclose(got.values, jax.grad(theirs)(x), rtol=1e-5)
+
+
 WHILES: dict[str, Callable[[Any, Any, Any], Any]] = {
     "a number": lambda m, a, n: m.while_loop(lambda s: abs(s) > 0.2, lambda s: 0.7 * m.sin(s * a), a + 1.0, n),
     "arrays": lambda m, a, n: m.while_loop(
