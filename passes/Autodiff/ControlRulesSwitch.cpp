@@ -10,9 +10,11 @@ using namespace xtensor;
 /// Zeros of the type of `v`, a value of branch `home`, for another branch.
 static FailureOr<Value> standIn(Linearizer &l, SwitchOp op, Region &home, Value v) {
   SmallVector<Value> sizes = l.sizes(v);
-  if (llvm::any_of(sizes, [&](Value n) { return home.isAncestor(n.getParentRegion()); }))
-    return op.emitOpError("makes a dynamic size in one branch that its derivative needs outside")
-           << Fault::Size;
+  for (auto [dim, size] : llvm::zip_equal(dynamicDims(arrayType(v)), sizes))
+    if (home.isAncestor(size.getParentRegion()))
+      return op.emitOpError("the size of dim ")
+             << dim << " is known only inside of a branch, and the derivative needs it outside. "
+             << "Leave the dims that it follows from out of dynamic_dims=" << Fault::Size;
   return zeros(l.primal, l.primal.getLoc(), arrayType(v), sizes);
 }
 

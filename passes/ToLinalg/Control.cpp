@@ -10,6 +10,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -24,6 +25,27 @@ static void moveOps(Block &from, Block &into) {
 }
 
 //===- sizes ---------------------------------------------------------------===//
+
+/// The size of `dim` where it is known before the ops of a region.
+static Value sizeBefore(StringAttr dim, ArrayType type, Lowering &to) {
+  return type.isDynamic(dim) && !to.knownSize(dim) ? Value() : to.sizeValue(dim, type);
+}
+
+/// Notes the size of `dim`, which an op makes of `dims` of its operand: their product, or the
+/// least.
+template <typename Combine>
+static void noteCombined(StringAttr dim, ArrayAttr dims, ArrayType type, Lowering &to) {
+  if (to.knownSize(dim))
+    return;
+  Value combined;
+  for (Attribute attribute : dims) {
+    Value size = sizeBefore(cast<StringAttr>(attribute), type, to);
+    if (!size)
+      return;
+    combined = combined ? to.b.createOrFold<Combine>(to.loc(), combined, size) : size;
+  }
+  to.noteSize(dim, combined);
+}
 
 /// Sizes that ops of a region give names which only its results have outside.
 static void noteSizesInside(Operation *op, Lowering &to) {
@@ -55,6 +77,14 @@ static void noteSizesInside(Operation *op, Lowering &to) {
           note(name, *size++);
     } else if (auto scan = dyn_cast<ScanOp>(inner); scan && scan.getSize()) {
       note(scan.getDimAttr(), scan.getSize());
+    } else if (auto merge = dyn_cast<MergeOp>(inner)) {
+      noteCombined<arith::MulIOp>(merge.getIntoAttr(), merge.getDims(), arrayType(merge.getX()),
+                                  to);
+    } else {
+      llvm::TypeSwitch<Operation *>(inner).Case<QrOp, SvdOp, ComplexFactorOp>([&](auto factor) {
+        noteCombined<arith::MinSIOp>(factor.getInnerAttr(), factor.getDims(),
+                                     arrayType(factor.getA()), to);
+      });
     }
   });
 }
@@ -72,8 +102,10 @@ static LogicalResult knowSizes(Operation *op, Lowering &to) {
     return success();
   noteSizesInside(op, to);
   if (StringAttr name = unknown())
-    return op->emitError() << "'" << op->getName() << "': the size of dim " << name
-                           << " is worked out inside of a region and needed outside";
+    return op->emitError()
+           << "'" << op->getName() << "': the size of dim " << name
+           << " of a result is known only inside of the branches or the body. Use the dim up "
+              "there, or leave the dims that its size follows from out of dynamic_dims=";
   return success();
 }
 

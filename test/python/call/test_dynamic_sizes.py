@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -376,3 +378,44 @@ def test_a_size_that_is_needed_says_how_to_fix_it_in_an_export_too():
     what = r"Leave 't' out of dynamic_dims= .*; in an export, give it one: xt\.spec\(t=SIZE\)"
     with pytest.raises(xt.Error, match=what):
         xt.export(lambda x: sum(x.isel(t=i) for i in range(x.sizes["t"])), args=(xt.spec(t=None),))
+
+
+STEPS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "reads the old": lambda i, x, y: (x.at(i=i).set(y.isel(i=i)), y + x),
+    "swaps": lambda i, x, y: (y.at(i=i).set(2 * x.isel(i=i)), x),
+    "updates both": lambda i, x, y: (x.at(i=i).set(y.isel(i=i)), y.at(i=i).set(x.isel(i=i))),
+    "in a branch": lambda i, x, y: (xt.cond(i > 2, lambda: x.at(i=i).set(y.isel(i=0)), lambda: x), y + x),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_loop_that_updates_what_it_carries(name: str) -> None:
+    x, y = (xt.array(values((6, 4), "f4", seed=s), dims=("i", "j")) for s in (1, 2))
+
+    def run(x: Any, y: Any) -> Any:
+        return xt.while_loop(lambda c: c[0] < 5, lambda c: (c[0] + 1, *STEPS[name](*c)), (0, x, y))[1:]
+
+    expected = x, y
+    for i in range(5):
+        expected = STEPS[name](xt.array(i), *expected)
+    for dims in ((), ("i",), ("i", "j")):
+        for got, wanted in zip(xt.jit(run, dynamic_dims=dims)(x, y), expected, strict=True):
+            np.testing.assert_array_equal(got.values, wanted.values)
+
+
+@pytest.mark.cpu_only("devices have no LAPACK")
+def test_branches_make_dims_of_sizes_that_follow_from_open_ones() -> None:
+    def stacked(p: Any, x: Any) -> Any:
+        return xt.cond(p, lambda: xt.stack(x, k=("i", "j")), lambda: xt.stack(2 * x, k=("i", "j")))
+
+    def product(p: Any, x: Any) -> Any:
+        q, r = xt.cond(p, lambda: xt.linalg.qr(x, ("i", "j")), lambda: xt.linalg.qr(2 * x, ("i", "j")))
+        return xt.dot(q, r, dim="rank")
+
+    for n in (3, 7):
+        x = values((n, 4), "f4")
+        for p in (True, False):
+            expected = x if p else 2 * x
+            given = xt.array(p), xt.array(x, dims=("i", "j"))
+            np.testing.assert_array_equal(xt.jit(stacked, dynamic_dims=("i",))(*given).values, expected.ravel())
+            np.testing.assert_allclose(xt.jit(product, dynamic_dims=("i",))(*given).values, expected, atol=1e-5)
