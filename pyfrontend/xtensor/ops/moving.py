@@ -14,6 +14,7 @@ from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError, SizeErro
 from ..call.dispatch import op, tracing
 from ..call.opened import LARGEST, Amount, any_number, apart, renamed, room
 from ..trace import build
+from ..trace.control import while_loop
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from ..values.array import Array as Concrete
@@ -357,7 +358,7 @@ def _diff_wide(x: ArrayLike, space: ArrayLike, dim: str, n: int, /) -> Array:
     return found[0]
 
 
-MOST_DIFFERENCES = 8  # of one program
+MOST_DIFFERENCES = 8  # in a row, without a loop
 
 
 def diff(x: ArrayLike, dim: str, /, n: int = 1, *, label: str = "upper") -> Array:
@@ -372,9 +373,28 @@ def diff(x: ArrayLike, dim: str, /, n: int = 1, *, label: str = "upper") -> Arra
     [3 5]
     """
     if type(x) is Concrete and x.meta is None and type(n) is int and type(dim) is str and not tracing():
-        while n > MOST_DIFFERENCES and x.sizes.get(dim, 0) > 0 and x.size <= LARGEST:  # by one program for all n
-            x, n = _diff(x, dim, MOST_DIFFERENCES, label=label), n - MOST_DIFFERENCES
+        size = x.sizes.get(dim, 0)
+        if MOST_DIFFERENCES < n < size and x.size <= LARGEST and label in ("upper", "lower"):
+            return _diff_often(renamed(x, {dim: apart(dim)}), room(dim, size - n, x._device), dim, n)
     return _diff(x, dim, n, label=label)
+
+
+@op(name="diff", amounts={"n": lambda n: isinstance(n, int)})
+def _diff_often(x: ArrayLike, space: ArrayLike, dim: str, n: int, /) -> Array:
+    """By a loop, which is one program for all n. What lies behind the last difference is not read."""
+    x = as_tracer(x)
+    minus, old = not_equal if x.dtype == p.BOOL else subtract, apart(dim)
+    one, none = p.constant(1, p.I8), p.zero(p.I8)
+    next_ = build.binary("add", build.iota(old, size_of(x, old), p.I8), one)
+
+    def step(carry: Any) -> Any:
+        left, y = carry
+        later = reorder(build.gather("clip", y, {old: next_}), y.dims)
+        return build.binary("sub", left, one), as_tracer(minus(later, y))
+
+    start = p.amount(n, p.I8), x
+    _, y = while_loop(lambda carry: build.compare("gt", carry[0], none), step, start, None, op="diff")
+    return elsewhere(y, dim, places(space, dim))
 
 
 @op(name="diff", wide=(_diff_plan, _diff_wide))
