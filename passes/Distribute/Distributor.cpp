@@ -117,10 +117,17 @@ LogicalResult Distributor::checkSplit(TypeRange types, StringRef what) {
 
 Value Distributor::whole(Value part, ArrayRef<Attribute> dims) {
   ArrayType type = wholeOf(part);
-  for (Attribute dim : dims)
-    if (const MeshDim *along = splitOf(type, dim))
+  for (Attribute dim : dims) {
+    const MeshDim *along = splitOf(type, dim);
+    if (!along)
+      continue;
+    auto it = taken.find(part);
+    if (it != taken.end() && it->second.second == dim)
+      part = it->second.first; // this process has computed all of it
+    else
       part = AllGatherOp::create(b, location, part, cast<StringAttr>(dim).getValue(),
                                  along->name.getValue(), along->communicator, along->processes);
+  }
   return part;
 }
 
@@ -139,7 +146,9 @@ Value Distributor::part(Value whole, StringAttr dim) {
   Type i64 = b.getI64Type();
   Value at = IotaOp::create(b, location, ArrayType::get(b.getContext(), {dim}, {size}, i64), {});
   at = AddOp::create(b, location, at, firstOf(*along, size, i64));
-  return GatherOp::create(b, location, IndexMode::clip, whole, at, b.getArrayAttr({dim}));
+  Value found = GatherOp::create(b, location, IndexMode::clip, whole, at, b.getArrayAttr({dim}));
+  taken[found] = {whole, dim};
+  return found;
 }
 
 Value Distributor::part(Value whole, ArrayType wanted) {

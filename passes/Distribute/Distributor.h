@@ -85,6 +85,8 @@ private:
   llvm::SmallVector<MeshDim> mesh;
   llvm::DenseMap<mlir::Attribute, unsigned> split; ///< dims of arrays -> places in `mesh`
   llvm::DenseMap<mlir::Value, ArrayType> wholes;   ///< the types of values before the pass
+  /// Parts that `part` took, with the array and the dim.
+  llvm::DenseMap<mlir::Value, std::pair<mlir::Value, mlir::StringAttr>> taken;
 };
 
 } // namespace xtensor

@@ -9,6 +9,7 @@
 #include "Services.h"
 #include "Signals.h"
 
+#include <cstring>
 #include <optional>
 #include <string>
 #include <structmember.h>
@@ -90,8 +91,10 @@ PyObject *describeArgument(PyObject *arg) {
     auto *a = reinterpret_cast<Array *>(arg);
     return PyUnicode_FromFormat(a->device ? "%R on %U" : "%R", a->type, nameOf(a->device));
   }
-  if (!PyArray_Check(arg))
-    return PyUnicode_FromFormat("a %s", Py_TYPE(arg)->tp_name);
+  if (!PyArray_Check(arg)) {
+    const char *name = Py_TYPE(arg)->tp_name;
+    return PyUnicode_FromFormat(strchr("aeioAEIO", name[0]) ? "an %s" : "a %s", name);
+  }
   auto *a = reinterpret_cast<PyArrayObject *>(arg);
   PyObject *shape = PyObject_GetAttrString(arg, "shape");
   const char *layout =

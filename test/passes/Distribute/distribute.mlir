@@ -73,3 +73,18 @@ func.func @captured(%x: !xtensor.array<b: 8, f32>, %c: !xtensor.array<b: 8, f32>
   %y = xtensor.add %x, %c : !xtensor.array<b: 8, f32>, !xtensor.array<b: 8, f32>
   return %y : !xtensor.array<b: 8, f32>
 }
+
+// -----
+
+// What a process has computed as a whole, it does not ask the others for.
+// CHECK-LABEL: func.func @again(
+// CHECK: %[[ALL:.+]] = xtensor.all_gather %{{.+}} along b
+// CHECK-NEXT: %[[SORTED:.+]] = xtensor.cumulative sum %[[ALL]]
+// CHECK-NEXT: xtensor.cumulative sum %[[SORTED]]
+// CHECK-NOT: all_gather
+func.func @again(%x: !xtensor.array<b: 8, f32>) -> !xtensor.array<b: 8, f32>
+    attributes {xtensor.mesh = {data = array<i64: 2, 0>}, xtensor.split = {b = "data"}} {
+  %y = xtensor.cumulative sum %x along b : !xtensor.array<b: 8, f32>
+  %z = xtensor.cumulative sum %y along b : !xtensor.array<b: 8, f32>
+  return %z : !xtensor.array<b: 8, f32>
+}
