@@ -70,6 +70,8 @@ class Mesh:
         self.comms: dict[str, Any] = {}  # of each dim, mpi4py's
         self.checks, self._timeout = check, float(timeout)
         self._agreement, owned = agreement_of(mpi, self.comm)
+        self.agree(repr(self), repr(self))
+        self.number = next(self._agreement.meshes)
         made: list[Communicator | Agreement] = [self._agreement] if owned else []
         stride = wanted
         for d, n in self.sizes.items():
@@ -200,4 +202,4 @@ class Layout:
 
     def key(self, program: str) -> str:
         """What is equal in all processes that run a program, here as text, together."""
-        return f"{self.mesh!r} {sorted(self.split.items())} {program}"
+        return f"{self.mesh.number} {self.mesh!r} {sorted(self.split.items())} {program}"

@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import ctypes
 import hashlib
+import itertools
 import os
 import re
 import sys
@@ -98,6 +99,7 @@ class Agreement:
 
     def __init__(self, mpi: Any, comm: Any) -> None:
         self._with = Communicator(mpi, comm.Dup())
+        self.meshes = itertools.count()  # all processes make them in one order
         _agreements.append(self)
 
     def together(self, key: str, text: str, patience: float) -> tuple[int, int, str, float]:

@@ -56,6 +56,10 @@ attempt(lambda: f(x) if rank else xt.gather(x, mesh, {"b": "data"}))
 attempt(lambda: jit(lambda x: xt.while_loop(lambda s: s.sum() < 50, lambda s: s + 1 + rank, x))(x))
 attempt(lambda: jit(lambda x: x.sum() + x3.sum())(x))
 attempt(lambda: jit(lambda x: {"y": (x, xt.zeros(b=5))})(x))
+attempt(lambda: xt.Mesh(data=2) if rank else xt.Mesh(model=2))
+attempt(lambda: xt.Mesh(data=2) if rank else f(x))
+twin = xt.Mesh(data=2)
+attempt(lambda: jit(total, twin)(x) if rank else f(x))  # one program, of two meshes
 free = xt.Mesh(data=2, check=False)
 attempt(lambda: jit(total if rank else largest, free)(x))
 y = f(x)
@@ -77,7 +81,10 @@ f(x)
         assert f"{error}{other}3). All processes call the same function" in text
         assert f"{error}process 1 of the mesh {total}4), and process 0 {total}3)" in text
         assert f"process 1 of the mesh {total}3), and process 0 calls xt.gather of float64 (b: 3)" in text
+        assert f"{error}process 1 of the mesh calls xt.Mesh(data=2), and process 0 calls xt.Mesh(model=2)." in text
+        assert f"{error}process 1 of the mesh calls xt.Mesh(data=2), and process 0 {total}3)" in text
         assert f"{error}the processes of the mesh call <lambda>" in text
+        assert f"{error}the processes of the mesh call total ({place}{line}) of float64 (b: 3), but not" in text
         assert f"{error}process 1 of the mesh {total}3), and process 0 calls largest" in text
     split = "is split along 'data' of xt.Mesh(data=2), and its size cannot be divided by 2 processes. Rename it"
     assert f"0 SizeError: <lambda>: an array that it reads from outside: dim 'b' of (b: 3) {split}" in text
