@@ -185,7 +185,8 @@ class _Block:
         end = mlir.InsertionPoint(body)
         new = dict(zip(inputs, body.arguments, strict=True))
         for op in ops:
-            _replace(op, op.clone(ip=end).operation, new)
+            if not _only_acts(op):
+                _replace(op, op.clone(ip=end).operation, new)
         mlir.Operation.create("func.return", operands=[new[x] for x in results], loc=location.unknown(), ip=end)
         specs = tuple(c.spec_of(t) for t in types), tuple(c.spec_of(t) for t in outs)
         return Program(made, *specs, (), tree.structure([0] * len(outs)), name)
@@ -366,8 +367,16 @@ def _replace(old: ir.Operation, copy: ir.Operation, new: dict[Any, Any]) -> None
     for region, other in zip(old.regions, copy.regions, strict=True):
         for block, its in zip(region.blocks, other.blocks, strict=True):
             new.update(zip(block.arguments, its.arguments, strict=True))
-            for a, b in zip(block.operations, its.operations, strict=True):
-                _replace(a.operation, b.operation, new)
+            for a, b in zip([*block.operations], [*its.operations], strict=True):
+                if _only_acts(a.operation):
+                    b.operation.erase()
+                else:
+                    _replace(a.operation, b.operation, new)
+
+
+def _only_acts(op: ir.Operation) -> bool:
+    """Whether an op gives nothing, as a print: the second run does without."""
+    return op.name == "xtensor.callback" and not len(op.results)
 
 
 def _derived(where: ir.Location) -> tuple[bool, ir.Location]:

@@ -138,6 +138,16 @@ def test_arguments_that_a_call_takes_over_and_numbers() -> None:
     assert text.startswith("xt.sqrt made nan of finite operands at t=1")
 
 
+def test_prints_are_not_repeated(capsys: pytest.CaptureFixture[str]) -> None:
+    def step(c: Any, v: Any) -> Any:
+        xt.debug.print("{:.1f}", v)
+        return xt.log(v - 1), None
+
+    f = xt.jit(lambda x: [xt.debug.print("first"), xt.scan(step, 0.0, x, dim="t")[0]][1])
+    assert "in step 1 of xt.scan" in message(f, xt.array([2.0, 0.5], "t"))
+    assert capsys.readouterr().out == "first\n2.0\n0.5\n"
+
+
 def test_loop_whose_derivative_has_open_sizes() -> None:
     def f(x: Any) -> Any:
         return xt.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, xt.sqrt(c[1]) * c[1]), (0, x))[1].sum()
