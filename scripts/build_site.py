@@ -13,7 +13,6 @@ import re
 import shutil
 import subprocess
 import sys
-import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "build" / "site"
 SOURCE = SITE / "source"
 LINES = 40  # of a block's output
+EXAMPLE = re.compile(r"^Example:\n((?:.+(?:\n|$))+)", re.M)  # the section of a docstring
 NAMED_BY_FILE = re.compile(r"\[(?:\w+/)*\w+\.md\](?=\((?:[./\w]+/)?\w+\.md\))")
 
 # The navigation: the pages of each section, in the order in which a reader needs them.
@@ -41,6 +41,7 @@ SECTIONS = {
         "docs/layout", "docs/pipeline", "docs/autodiff", "CONTRIBUTING", "docs/decisions", "docs/upstream",
     ],
 }  # fmt: skip
+IN_EXAMPLES = "Examples use `xtensor` as `xt`, `numpy` as `np` and `xarray` as `xr`."
 DEEPER = "How it works"  # and all pages that no section names
 
 
@@ -64,13 +65,13 @@ def with_outputs(page: Path) -> str:
 
 
 def reference(title: str, names: list[str]) -> str:
-    """A page of the reference: each function with its signature and docstring."""
-    parts = [f"# {title}\n\n````{{py:currentmodule}} xt\n````\n"]
+    """A page of the reference: each function with its signature and docstring, whose example is a block of code."""
+    parts = [f"# {title}\n\n````{{py:currentmodule}} xt\n````\n\n{IN_EXAMPLES}\n"]
     for name in names:
         thing: Any = functools.reduce(getattr, name.split("."), xt)
         kind = "class" if inspect.isclass(thing) else "function"
         takes = list_functions.called(thing) if kind == "function" else ""
-        text = textwrap.indent(inspect.getdoc(thing) or "", "")
+        text = EXAMPLE.sub(r"Example:\n\n```pycon\n\1```\n", (inspect.getdoc(thing) or "") + "\n")
         parts.append(f"\n`````{{py:{kind}}} {name}{takes}\n{text}\n`````\n")
     return "".join(parts)
 

@@ -50,6 +50,9 @@ html_theme_options = {
 }
 copyright = "the authors of xtensor; Apache-2.0 with LLVM exceptions"
 copybutton_selector = "div:not(.output *) > div.highlight > pre"
+# Of an example in a docstring, the lines of code are copied, without prompts.
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True
 
 
 class LinkFunctions(SphinxTransform):

@@ -122,6 +122,8 @@ def _sgd(
 def momentum(rate: Rate, decay: float = 0.9, *, nesterov: bool = False) -> Optimizer:
     """Returns gradient descent that keeps `decay` of the last step: `sgd` with momentum.
 
+    Sources: Polyak (1964); with `nesterov`, Nesterov (1983).
+
     Example:
     >>> step = xt.optim.momentum(0.1)
     >>> w, state = 2.0, step.init(2.0)
@@ -209,6 +211,8 @@ def _square(x: Any) -> Any:
 def clip_by_norm(gradients: Any, limit: float) -> Any:
     """Returns the gradients, scaled so that their `global_norm` is at most `limit`.
 
+    Source: Pascanu, Mikolov and Bengio, "On the difficulty of training recurrent neural networks" (2013).
+
     Example:
     >>> xt.optim.clip_by_norm({"w": xt.array([6.0, 8.0], "i")}, 5.0)["w"].values
     array([3., 4.])
@@ -230,6 +234,8 @@ def _part(count: Any, steps: int) -> Any:
 
 def cosine(peak: float, steps: int, final: float = 0.0) -> Callable[[Any], Any]:
     """Returns a schedule that falls from `peak` to `final` over `steps` steps, along half a cosine.
+
+    Source: Loshchilov and Hutter, "SGDR" (2017).
 
     Example:
     >>> rate = xt.optim.cosine(1.0, 100)

@@ -224,6 +224,8 @@ def _visit(x: Any, out: list[Any], is_leaf: Callable[[Any], bool] | None) -> Tre
 def unflatten(structure: TreeDef, leaves: Iterable[Any]) -> Any:
     """Returns a pytree of this structure with these leaves.
 
+    Raises ArgumentError if the number of leaves differs.
+
     Example:
     >>> xt.tree.unflatten(xt.tree.structure({"w": [1.0, 2.0]}), [3.0, 4.0])
     {'w': [3.0, 4.0]}
@@ -284,6 +286,8 @@ def paths(tree: Any) -> list[str]:
 
 def map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     """Applies `fn` to every leaf, and to the leaves at the same place in each of `rest`. Dicts match by key.
+
+    Raises ArgumentError if the structures differ.
 
     Example:
     >>> xt.tree.map(lambda p, g: p - 0.5 * g, {"w": 1.0, "b": 2.0}, {"w": 2.0, "b": 0.0})

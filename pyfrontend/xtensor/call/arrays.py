@@ -69,6 +69,8 @@ def as_array(x: Any) -> Array:
     """Returns a DataArray as an Array, with its dims, coordinates, name and attributes; a number as an array without
     dims; an Array, traced or not, as it is. Memory is shared where it can be.
 
+    Raises DimensionError for an array without names.
+
     Example:
     >>> xt.as_array(xr.DataArray([1.0, 2.0], dims="time", coords={"time": [3, 5]}))
     <xtensor.Array (time: 2) float64>

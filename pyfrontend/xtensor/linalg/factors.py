@@ -63,7 +63,8 @@ def cholesky(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     """Returns the lower triangular L with A = L L^H, with the dims of `a`.
 
     `dims` names the row and the column dim; all other dims are batches. It factors the symmetric part (A + A^H) /
-    2, as JAX does, so gradients are symmetric. The result is NaN if A is not positive definite.
+    2, as JAX does, so gradients are symmetric. The result is NaN if A is not positive definite. Raises SizeError if the
+    matrix is not square.
 
     Example:
     >>> xt.linalg.cholesky(xt.array([[4.0, 2.0], [2.0, 5.0]], ("row", "col")))
@@ -106,7 +107,8 @@ def qr(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank", mode: str = "r
 
     `dims` names the row and the column dim; all other dims are batches. q has `inner` in place of col, r has
     `inner` in place of row. The size of `inner` is the smaller of both sizes. With mode="complete" it is the number
-    of rows: q is square and orthogonal, and the rows of r that come on top are 0.
+    of rows: q is square and orthogonal, and the rows of r that come on top are 0. Raises ArgumentError for another
+    mode.
 
     Example:
     >>> q, r = xt.linalg.qr(xt.ones(row=3, col=2))
@@ -159,7 +161,8 @@ def eig(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Arra
 
     `dims` names the row and the column dim; all other dims are batches. w has `inner`, v has row and `inner`, and both
     are complex, of real matrices, too. Each vector has norm 1; its phase is LAPACK's. A matrix that is not
-    diagonalisable has equal vectors. Derivatives need different eigenvalues. `eigh` is for symmetric matrices.
+    diagonalisable has equal vectors. Derivatives need different eigenvalues. `eigh` is for symmetric matrices. Raises
+    SizeError if the matrix is not square.
 
     Example:
     >>> w, v = xt.linalg.eig(xt.array([[0.0, -1.0], [1.0, 0.0]], ("row", "col")))
@@ -176,6 +179,8 @@ def eig(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Arra
 def eigvals(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> Array:
     """Returns the eigenvalues of a square matrix, in no order: complex, with `inner` in place of the matrix's dims.
 
+    Raises SizeError if the matrix is not square.
+
     Example:
     >>> abs(xt.linalg.eigvals(xt.array([[0.0, -2.0], [2.0, 0.0]], ("row", "col"))))
     <xtensor.Array (rank: 2) float64>
@@ -191,7 +196,8 @@ def eigh(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Arr
     """Returns w, v: the eigenvalues of a symmetric or Hermitian matrix, in ascending order, and its eigenvectors.
 
     `dims` names the row and the column dim; all other dims are batches. w has `inner`, v has row and `inner`. It
-    decomposes the part (A + A^H) / 2, and w is real. Eigenvectors of equal eigenvalues do not have a derivative.
+    decomposes the part (A + A^H) / 2, and w is real. Eigenvectors of equal eigenvalues do not have a derivative. Raises
+    SizeError if the matrix is not square.
 
     Example:
     >>> w, v = xt.linalg.eigh(xt.array([[2.0, 1.0], [1.0, 2.0]], ("row", "col")))
@@ -316,7 +322,8 @@ def solve(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     """Returns the x with A x = b, for a square matrix.
 
     `dims` names the row and the column dim; all other dims are batches. `b` has the row dim, and x has the col dim
-    in its place. The result has the batch dims of `a`, then those of `b`. A singular A gives infinities or NaN.
+    in its place. The result has the batch dims of `a`, then those of `b`. A singular A gives infinities or NaN. Raises
+    SizeError if the matrix is not square.
 
     Example:
     >>> a = xt.array([[2.0, 0.0], [0.0, 4.0]], ("row", "col"))
@@ -336,7 +343,8 @@ def triangular_solve(
     """Returns the x with A x = b, for a triangular matrix, whose other triangle is not read.
 
     Dims are as for `solve`. With `unit=True`, the diagonal counts as ones. For the transposed system, swap the dims
-    and choose the other triangle: triangular_solve(l, y, dims=("col", "row"), lower=False).
+    and choose the other triangle: triangular_solve(l, y, dims=("col", "row"), lower=False). Raises SizeError if the
+    matrix is not square.
 
     Example:
     >>> l = xt.array([[2.0, 0.0], [1.0, 4.0]], ("row", "col"))
@@ -354,7 +362,7 @@ def inv(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     """Returns the inverse, whose row and col dims are in each other's place.
 
     `dims` names the row and the column dim; all other dims are batches. The inverse maps an array with the row dim
-    to one with the col dim. A singular matrix gives infinities or NaN.
+    to one with the col dim. A singular matrix gives infinities or NaN. Raises SizeError if the matrix is not square.
 
     Example:
     >>> xt.linalg.inv(xt.array([[2.0, 0.0], [0.0, 4.0]], ("row", "col")))
@@ -465,6 +473,8 @@ def lstsq(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 def det(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     """Returns the determinant, with the batch dims of `a`. Its gradient is exact if at most one rank is missing.
 
+    Raises SizeError if the matrix is not square.
+
     Example:
     >>> xt.linalg.det(xt.array([[4.0, 2.0], [2.0, 5.0]], ("row", "col")))
     <xtensor.Array () float64>
@@ -481,7 +491,7 @@ def det(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 def slogdet(a: ArrayLike, /, dims: Pair = MATRIX) -> tuple[Array, Array]:
     """Returns the sign and the logarithm of the absolute value of the determinant, with the batch dims of `a`.
 
-    A singular matrix gives 0 and -inf.
+    A singular matrix gives 0 and -inf. Raises SizeError if the matrix is not square.
 
     Example:
     >>> sign, logarithm = xt.linalg.slogdet(-1e200 * xt.eye(3))
@@ -571,7 +581,8 @@ def norm(x: ArrayLike, /, ord: Any = None, dims: Any = MATRIX) -> Array:
 
     Values of `ord` for a matrix norm: "fro", which is the default (None); "nuc", the sum of the singular values; 2 and
     -2, the largest and the smallest singular value; 1 and -1, the largest and the smallest sum of absolute values of a
-    column; inf and -inf, the same of a row. An array with one dim has a vector norm.
+    column; inf and -inf, the same of a row. An array with one dim has a vector norm. Raises ArgumentError for another
+    `ord`.
 
     Example:
     >>> xt.linalg.norm(xt.array([[3.0, 0.0], [0.0, 4.0]], ("row", "col"))).item()

@@ -188,7 +188,7 @@ def block_diag(*arrays: ArrayLike, dims: Pair = MATRIX) -> Array:
     """Returns the matrix with the given matrices on its diagonal, one after the other, and 0 elsewhere.
 
     `dims` names the row and the column dim; all other dims are batches, and those that one of them lacks are
-    broadcast.
+    broadcast. Raises ArgumentError if there are no matrices.
 
     Example:
     >>> xt.linalg.block_diag(xt.eye(1), xt.full(2.0, row=1, col=2))

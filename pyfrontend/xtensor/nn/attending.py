@@ -46,7 +46,8 @@ def attention(
     for both, to the keys i - before to i + after. Keys that no query of a block attends to are not read.
 
     If there are more than 4 million weights, and sizes are known while tracing, the queries are processed in blocks. No
-    array then holds the weights of all blocks, and derivatives compute the weights again.
+    array then holds the weights of all blocks, and derivatives compute the weights again. Source: Vaswani et al.,
+    "Attention is all you need" (2017).
 
     Example:
     >>> q, k, v = xt.ones(query=4, feature=8), xt.ones(key=5, feature=8), xt.ones(key=5, value=3)

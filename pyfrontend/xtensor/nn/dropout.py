@@ -27,7 +27,7 @@ def dropout(key: Key, x: ArrayLike, rate: float, /) -> Array:
 
     rate: a number from 0 to below 1. The mask is not stored: the gradient draws it again from `key`. Without
     training, use `x` itself. Each key of an array of keys has its own mask. Source: Srivastava et al., "Dropout"
-    (2014).
+    (2014). The result has the dims of `x`. Raises ArgumentError for another rate.
 
     Example:
     >>> xt.nn.dropout(xt.random.key(0), xt.ones(feature=6), 0.5)

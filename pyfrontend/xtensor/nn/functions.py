@@ -46,6 +46,8 @@ def softmax_over(x: Tracer, dims: tuple[str, ...]) -> Tracer:
 def log_softmax(x: ArrayLike, /, dim: Dims = None) -> Array:
     """Returns log(softmax(x, dim)), accurate for values far apart, with the dims of `x`.
 
+    `dim` is as for `softmax`.
+
     Example:
     >>> xt.nn.log_softmax(xt.array([0.0, 800.0], "class"))
     <xtensor.Array (class: 2) float64>

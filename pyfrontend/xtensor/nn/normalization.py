@@ -123,7 +123,8 @@ def group_norm(
     """Returns (x - mean) / sqrt(var + eps), times `weight`, plus `bias`, with the dims of `x`.
 
     The mean and the variance are those of each of `groups` equal groups of neighbours along `channel`, taken over
-    `dim` (the dims of space), too. Source: Wu and He, "Group normalization" (2018).
+    `dim` (the dims of space), too. Source: Wu and He, "Group normalization" (2018). Raises SizeError if the size of
+    `channel` is not a multiple of `groups`.
 
     Example:
     >>> xt.nn.group_norm(xt.array([1.0, 3.0, 5.0, 9.0], "channel"), 2, "channel", eps=0.0)

@@ -26,7 +26,6 @@ def scaled_value_and_grad(f: Callable[..., Any], wrt: Any = 0, has_aux: bool = F
     then divides the gradient by the scale. The bool tells whether all elements of the gradient are finite. If they are
     not, skip the step and reduce the scale; after many good steps, double it. `wrt` and `has_aux` are those of
     `xt.value_and_grad`. Source: Micikevicius et al., "Mixed precision training" (2018).
-    Example: value, gradient, finite = xt.nn.scaled_value_and_grad(loss)(1024.0, w, x).
 
     Example:
     >>> step = xt.nn.scaled_value_and_grad(lambda w: xt.sum(w * w))

@@ -108,7 +108,8 @@ def unstack(
 
     Along the old dim, the position in the last of the new dims changes fastest. The product of the new sizes is the
     old size. Of a dim whose labels have several levels, as `stack` makes them, the name is enough: unstack(x, "z").
-    There, combinations of labels that do not occur get `fill_value`, by default NaN.
+    There, combinations of labels that do not occur get `fill_value`, by default NaN. Raises SizeError if the sizes do
+    not multiply to that of the dim.
 
     Example:
     >>> xt.unstack(xt.arange(4, dim="z"), z={"a": 2, "b": 2})

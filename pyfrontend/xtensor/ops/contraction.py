@@ -30,7 +30,7 @@ def dot(*arrays: ArrayLike, dim: Dims = None) -> Array:
     None sums over every dim that two or more of the arrays share; `...` sums over all dims. A named dim is summed
     also if one array alone has it. `dim=()` gives the outer product. If no dim is shared, so does None, unless
     `xt.option(outer="forbid")` makes that an error.
-    Example: xt.dot(x, w, dim="feature") for x(sample, feature) and w(feature, unit) has dims (sample, unit).
+    xt.dot(x, w, dim="feature") of x(sample, feature) and w(feature, unit) has dims (sample, unit).
 
     Example:
     >>> x = xt.array([[1.0, 2.0], [3.0, 4.0]], ("sample", "feature"))
@@ -208,6 +208,7 @@ def cross(x: ArrayLike, y: ArrayLike, /, *, dim: str) -> Array:
     """Returns the cross product along `dim`, whose size is 3, with the other dims of both.
 
     Of vectors of size 2 it is the third element alone, without `dim`; one of size 2 and one of size 3 give all three.
+    Raises SizeError for other sizes.
 
     Example:
     >>> xt.cross(xt.array([1.0, 0.0, 0.0], "axis"), xt.array([0.0, 1.0, 0.0], "axis"), dim="axis")

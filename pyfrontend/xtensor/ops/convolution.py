@@ -170,7 +170,7 @@ def conv(
     (the input channels). Other dims with equal names are paired (groups, batches). The result has the dims of `x`,
     then those of `w`, without the kernel's dims and `dim`. `stride` and `dilation` are an int, or ints by dim.
     `padding` is an int, a pair (before, after), "same" or "valid", or these by dim.
-    Example: nn.conv(image, w, {"h": "kh", "w": "kw"}, dim="channel", padding="same").
+    Of images: nn.conv(image, w, {"h": "kh", "w": "kw"}, dim="channel", padding="same").
 
     Example:
     >>> xt.nn.conv(xt.array([1.0, 2.0, 4.0, 8.0], "time"), xt.array([-1.0, 1.0], "tap"), {"time": "tap"})
@@ -302,7 +302,7 @@ def max_pool(x: ArrayLike, windows: dict[str, int], /, stride: Any = None, *, pa
     """Returns the largest value of each window, with the dims of `x`.
 
     `windows` maps dims to window lengths; `stride` is the same lengths by default. Padded positions never win. Ties
-    share the gradient. Example: nn.max_pool(x, {"h": 2, "w": 2}).
+    share the gradient. Of images: nn.max_pool(x, {"h": 2, "w": 2}).
 
     Example:
     >>> xt.nn.max_pool(xt.array([1.0, 3.0, 9.0, 5.0], "time"), {"time": 2})
@@ -329,6 +329,7 @@ def avg_pool(x: ArrayLike, windows: dict[str, int], /, stride: Any = None, *, pa
     """Returns the mean of each window, with the dims of `x`.
 
     `windows` maps dims to window lengths; `stride` is the same lengths by default. Padded positions count as zeros.
+    Raises SizeError if a window does not fit.
 
     Example:
     >>> xt.nn.avg_pool(xt.array([1.0, 3.0, 5.0, 9.0], "time"), {"time": 2})
@@ -430,6 +431,7 @@ def convolve(x: ArrayLike, k: ArrayLike, /, dims: tuple[str, str], mode: str = "
     operand overlaps the other completely. Modes and methods are those of scipy.signal.convolve: "direct" multiplies
     and adds, "fft" takes Fourier transforms, and "auto" takes what is faster for these sizes. With transforms, errors
     are relative to the largest values, and one NaN makes all values NaN. Integers are always multiplied and added.
+    Raises ArgumentError for another mode.
 
     Example:
     >>> xt.signal.convolve(xt.array([1.0, 2.0, 3.0], "time"), xt.array([1.0, 1.0], "tap"), dims=("time", "tap"))

@@ -160,7 +160,7 @@ def dct(x: ArrayLike, /, dim: Dims = None, *, type: int = 2, n: Sizes = None, no
 
     Type 2 is the sum over t of 2 x[t] cos(pi k (2 t + 1) / (2 n)). Types, `norm` and `n` are those of scipy.fft.dct:
     "ortho" makes the transform orthogonal. Several dims are transformed one after another. `n` is a number, or a dict
-    by dim.
+    by dim. The result has the dims of `x`. Raises DTypeError for complex arrays, ArgumentError for another type.
 
     Example:
     >>> xt.fft.dct(xt.array([1.0, 1.0], "time"), "time")
@@ -185,7 +185,8 @@ def idct(x: ArrayLike, /, dim: Dims = None, *, type: int = 2, n: Sizes = None, n
 def dst(x: ArrayLike, /, dim: Dims = None, *, type: int = 2, n: Sizes = None, norm: str | None = None) -> Array:
     """Returns the discrete sine transform of a real array along `dim`, of type 1, 2, 3 or 4.
 
-    Type 2 is the sum over t of 2 x[t] sin(pi (k + 1) (2 t + 1) / (2 n)). Other arguments are those of `dct`.
+    Type 2 is the sum over t of 2 x[t] sin(pi (k + 1) (2 t + 1) / (2 n)). Other arguments are those of `dct`. The result
+    has the dims of `x`.
 
     Example:
     >>> xt.fft.dst(xt.array([1.0, -1.0], "time"), "time").values.round(6)

@@ -112,7 +112,7 @@ def _concrete(values: np.ndarray, dims: tuple[str, ...]) -> Any:
 def zeros(sizes: Mapping[str, int] | None = None, /, *, dtype: Any = None, **keywords: int) -> Array:
     """Returns zeros with the given dims and sizes: zeros(time=3, space=4, dtype="f4") or zeros({"time": 3}).
 
-    The dtype is f8 by default, or `xt.option(default_float=)`.
+    The dtype is f8 by default, or `xt.option(default_float=)`. Raises SizeError if a size is negative.
 
     Example:
     >>> xt.zeros(time=2, space=3)
@@ -126,7 +126,7 @@ def zeros(sizes: Mapping[str, int] | None = None, /, *, dtype: Any = None, **key
 def ones(sizes: Mapping[str, int] | None = None, /, *, dtype: Any = None, **keywords: int) -> Array:
     """Returns ones with the given dims and sizes: ones(time=3, space=4, dtype="f4") or ones({"time": 3}).
 
-    The dtype is f8 by default, or `xt.option(default_float=)`.
+    The dtype is f8 by default, or `xt.option(default_float=)`. Raises SizeError if a size is negative.
 
     Example:
     >>> xt.ones(time=3, dtype="f4")
@@ -294,7 +294,8 @@ def linspace(
 ) -> Array:
     """Returns `n` evenly spaced values from `start` to `stop`, along the new first dim `dim`.
 
-    `stop` is the last value, unless `endpoint=False`. `start` and `stop` are numbers or arrays.
+    `stop` is the last value, unless `endpoint=False`. `start` and `stop` are numbers or arrays. If they are arrays,
+    their dims follow `dim`. Raises ArgumentError if `n` is negative.
 
     Example:
     >>> xt.linspace(0.0, 1.0, 3, dim="time")
@@ -344,7 +345,7 @@ def eye(
     """Returns 1 where both positions are equal, else 0: eye(3) has dims (row, col) and sizes 3 and 3.
 
     `m` is the second size, by default `n`. Other names: eye(3, dims=("a", "b")) or eye(a=3, b=4). The dtype is f8
-    by default.
+    by default. Raises SizeError if a size is negative.
 
     Example:
     >>> xt.eye(2, dims=("space", "axis"))
@@ -385,7 +386,8 @@ __all__ = [
 def one_hot(i: ArrayLike, n: int, /, dim: str = "class", dtype: Any = None) -> Array:
     """Returns 1 where the position along the new last dim `dim` of size `n` equals `i`, else 0.
 
-    A position out of range gives 0 everywhere. The dtype is f8 by default.
+    A position out of range gives 0 everywhere. The dtype is f8 by default. Raises ArgumentTypeError if `i` does not
+    hold integers, DimensionError if it has the dim already.
 
     Example:
     >>> xt.one_hot(xt.array([2, 0], "sample"), 3)

@@ -520,6 +520,8 @@ def _beside_relu(x: Tracer, least: float, bump: Callable[[Tracer], Tracer]) -> T
 def silu(x: ArrayLike, /) -> Array:
     """Returns x * sigmoid(x), with the dims of `x`. It is 0 at -inf.
 
+    Source: Elfwing, Uchibe and Doya, "Sigmoid-weighted linear units" (2018).
+
     Example:
     >>> xt.silu(xt.array([0.0, 1.0], "i"))
     <xtensor.Array (i: 2) float64>
@@ -544,7 +546,8 @@ def silu(x: ArrayLike, /) -> Array:
 def gelu(x: ArrayLike, /) -> Array:
     """Returns x times the normal distribution function at x, with the dims of `x`.
 
-    This is the exact form, x * erfc(-x / sqrt(2)) / 2, and not its approximation by tanh.
+    This is the exact form, x * erfc(-x / sqrt(2)) / 2, and not its approximation by tanh. Source: Hendrycks and Gimpel,
+    "Gaussian error linear units" (2016).
 
     Example:
     >>> xt.gelu(xt.array([-1.0, 0.0, 1.0], "i"))

@@ -123,7 +123,7 @@ def fft(x: ArrayLike, /, dim: Dims = None, *, n: Sizes = None, norm: str | None 
     The value at k is the sum over t of x[t] exp(-2 pi i k t / n). Several dims, or all of them for None, are
     transformed one after another. `n` cuts `x` to a size, or adds zeros behind it: a number, or a dict by dim. `norm`
     is "backward", "ortho" (divides by sqrt(n)) or "forward" (divides by n). float32 gives complex64, and float64 and
-    integers give complex128. Example: xt.fft.fft(x, "time", n=1024).
+    integers give complex128. Raises ArgumentError for another `norm`.
 
     Example:
     >>> xt.fft.fft(xt.array([1.0, 0.0, 0.0], "time"), "time")
@@ -153,7 +153,7 @@ def rfft(x: ArrayLike, /, dim: Dims = None, *, n: Sizes = None, norm: str | None
     """Returns the first n // 2 + 1 values of `fft` along the last one of the dims `dim`, of a real array.
 
     The others are conjugates of these. Along the other dims all values are there. `n` and `norm` are those of `fft`.
-    Example: xt.fft.rfft(x, ("y", "x")), whose size along x is n // 2 + 1.
+    Of xt.fft.rfft(x, ("y", "x")) the size along x is n // 2 + 1. Raises DTypeError for complex arrays.
 
     Example:
     >>> xt.fft.rfft(xt.array([1.0, 0.0, 0.0, 0.0], "time"), "time")

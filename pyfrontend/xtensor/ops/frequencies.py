@@ -43,7 +43,7 @@ def _count(name: str, n: Any) -> int:
 def fftfreq(n: int, /, d: float = 1.0, *, dim: str | None = None, dtype: Any = None) -> Array:
     """Returns the frequencies of the values of `fft` of `n` values that lie `d` apart, along the dim `dim`.
 
-    They are 0, 1, .., -2, -1 over n d: cycles per unit of `d`. Example: xt.fft.fftfreq(8, d=0.1, dim="time").
+    They are 0, 1, .., -2, -1 over n d: cycles per unit of `d`.
 
     Example:
     >>> xt.fft.fftfreq(4, d=0.5, dim="time")

@@ -589,7 +589,8 @@ def take(x: ArrayLike, indices: Any, /, dim: str) -> Array:
 def take_along(x: ArrayLike, indices: Any, /, dim: str) -> Array:
     """Returns the elements of `x` along `dim` at positions that vary along its other dims.
 
-    `indices` is an integer array. Dims that it shares with `x` are paired by name.
+    `indices` is an integer array. Dims that it shares with `x` are paired by name. The result has the other dims of
+    `x`, then those that `indices` alone has. Raises IndexError if a position is out of range.
 
     Example:
     >>> x = xt.array([[1, 5], [7, 2]], ("a", "b"))

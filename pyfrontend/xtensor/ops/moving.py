@@ -219,6 +219,8 @@ def _scalar(name: str, what: str, value: Tracer) -> None:
 def tile(x: ArrayLike, counts: Mapping[str, int] | None = None, /, **keywords: int) -> Array:
     """Returns `x` repeated as a whole along dims: tile(x, {"t": 3}) or tile(x, t=3).
 
+    Raises ArgumentError for a negative count.
+
     Example:
     >>> xt.tile(xt.array([1, 2], "time"), time=2)
     <xtensor.Array (time: 4) int64>
@@ -365,7 +367,7 @@ def diff(x: ArrayLike, dim: str, /, n: int = 1, *, label: str = "upper") -> Arra
     """Returns the n-th difference of neighbours along `dim`, whose size shrinks by n.
 
     For bools it tells whether neighbours differ. `label` says whose coordinate a difference keeps: "upper" or
-    "lower".
+    "lower". Raises ArgumentError if `n` is negative.
 
     Example:
     >>> xt.diff(xt.array([1, 4, 9], "time"), "time")

@@ -77,6 +77,8 @@ UNION = "The result has the union of the dims."
 def add(x: ArrayLike, y: ArrayLike, /) -> Array:
     """Returns x + y, or `x or y` for bools. The result has the union of the dims. Python's bools are ints.
 
+    Raises SizeError if a dim has two sizes, as all functions of several arrays do.
+
     Example:
     >>> xt.add(xt.array([1, 2], "a"), xt.array([10, 20], "b"))
     <xtensor.Array (a: 2, b: 2) int64>
@@ -465,7 +467,7 @@ def complex(re: ArrayLike, im: ArrayLike, /) -> Array:
     """Returns re + i im of two real arrays. The result has the union of the dims.
 
     The dtype is complex128 for float64 and larger integers, else complex64.
-    Example: xt.complex(x, y) of float32 arrays is complex64. xt.real and xt.imag take it apart.
+    xt.real and xt.imag take it apart.
 
     Example:
     >>> xt.complex(xt.array([1.0, 2.0], "a"), 3.0)
@@ -563,7 +565,6 @@ def select(conditions: Sequence[ArrayLike], choices: Sequence[ArrayLike], defaul
     """Returns, for each element, the choice whose condition is the first that holds, else `default`.
 
     `conditions` and `choices` are lists of equal length. The result has the union of the dims.
-    Example: xt.select([x < 0, x > 1], [0.0, 1.0], x).
 
     Example:
     >>> x = xt.array([-1.0, 0.5, 3.0], "a")

@@ -129,7 +129,8 @@ def _rename(x: ArrayLike, names: dict[str, str], /, name: str = "rename") -> Arr
 def swap_dims(x: ArrayLike, names: Mapping[str, str] | None = None, /, **keywords: str) -> Array:
     """Returns `x` with some dims replaced by others, as `rename`, while coordinates keep their names.
 
-    A coordinate along the old dim that has the new dim's name becomes the labels of the new dim.
+    A coordinate along the old dim that has the new dim's name becomes the labels of the new dim. Raises DimensionError
+    if two dims would have one name.
 
     Example:
     >>> heat = xr.DataArray([3.0, 4.0], dims="lat", coords={"lat": [10, 20], "name": ("lat", ["N", "S"])})
@@ -289,7 +290,8 @@ def squeeze(x: ArrayLike, dim: Dims = None, /) -> Array:
 def stack(x: ArrayLike, dim: Mapping[str, Any] | None = None, /, **keywords: Any) -> Array:
     """Returns `x` with several dims merged into one new last dim: stack(x, z=("a", "b")).
 
-    Along the new dim, the position in the last of the given dims changes fastest.
+    Along the new dim, the position in the last of the given dims changes fastest. Raises DimensionError if a dim does
+    not exist.
 
     Example:
     >>> xt.stack(xt.array([[1, 2], [3, 4]], ("a", "b")), z=("b", "a"))
@@ -407,7 +409,7 @@ def _fill_in(x: Any, old: str, sizes: dict[str, int]) -> dict[str, int]:
 def broadcast(*arrays: ArrayLike, exclude: Dims = ()) -> tuple[Array, ...]:
     """Returns the arrays, each with the union of their dims.
 
-    Each array keeps its own `exclude`d dims, which come last.
+    Each array keeps its own `exclude`d dims, which come last. Raises SizeError if a dim has two sizes.
 
     Example:
     >>> x, y = xt.broadcast(xt.zeros(a=2), xt.zeros(b=3))
@@ -424,6 +426,7 @@ def meshgrid(*arrays: ArrayLike) -> tuple[Array, ...]:
     """Returns the arrays, each with one dim of its own, broadcast over all these dims in their order.
 
     meshgrid(xs, ys) for xs(x), ys(y) gives two arrays with dims (x, y). In arithmetic, xs + ys is the grid already.
+    Raises DimensionError unless each array has one dim, and all names differ.
 
     Example:
     >>> xs, ys = xt.meshgrid(xt.array([1, 2], "x"), xt.array([10, 20], "y"))
@@ -513,8 +516,8 @@ def _concat_wide(arrays: Sequence[ArrayLike], space: ArrayLike, dim: str, /) -> 
 def concat(arrays: Sequence[ArrayLike], /, dim: str) -> Array:
     """Returns the arrays joined along `dim`, in the given order.
 
-    A dim that the arrays do not have is new and comes first. Other dims broadcast by name, and dtypes promote.
-    Example: xt.concat([x, y], dim="time").
+    A dim that the arrays do not have is new and comes first. Other dims broadcast by name, and dtypes promote. Raises
+    SizeError if another dim has two sizes, ArgumentError if there are no arrays.
 
     Example:
     >>> xt.concat([xt.array([1, 2], "time"), xt.array([3], "time")], dim="time")

@@ -59,7 +59,7 @@ def sort(x: ArrayLike, /, dim: str | None = None, *, descending: bool = False) -
     """Returns `x` sorted along `dim`, with its dims and dtype.
 
     The order is stable, and NaN comes last, with `descending=True` too. `dim` may be left out for an array with one
-    dim.
+    dim. Raises ArgumentError if another array is given without `dim`.
 
     Example:
     >>> xt.sort(xt.array([[3, 1, 2], [6, 5, 4]], ("a", "b")), "b")

@@ -295,7 +295,7 @@ def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike, /) -> Array:
     """Returns the regularised incomplete beta function of `a` and `b` at `x`, with the union of the dims.
 
     That is the share of the beta distribution that lies below `x`, NaN where a parameter is negative or `x` is not in
-    [0, 1]. Derivatives are of all three, of every order: by `a` and `b` up to the eighth.
+    [0, 1]. Derivatives are of all three, of every order: by `a` and `b` up to the eighth. Definition: DLMF 8.17.2.
 
     Example:
     >>> xt.betainc(2.0, 3.0, xt.array([0.5, 1.0], "i"))
@@ -311,7 +311,7 @@ def gammainc(a: ArrayLike, x: ArrayLike, /) -> Array:
     """Returns the regularised lower incomplete gamma function of order `a` at `x`, with the union of the dims.
 
     That is the share of the gamma distribution of shape `a` that lies below `x`, NaN where one is negative. Derivatives
-    are of both, of every order: by `a` up to the eighth.
+    are of both, of every order: by `a` up to the eighth. Definition: DLMF 8.2.4.
 
     Example:
     >>> xt.gammainc(2.0, xt.array([0.0, 1.0], "i"))
@@ -324,6 +324,8 @@ def gammainc(a: ArrayLike, x: ArrayLike, /) -> Array:
 @op(joins=True)
 def gammaincc(a: ArrayLike, x: ArrayLike, /) -> Array:
     """Returns 1 - gammainc(a, x), accurate also where that is small, with the union of the dims.
+
+    Definition: DLMF 8.2.4.
 
     Example:
     >>> xt.gammaincc(2.0, xt.array([0.0, 1.0], "i"))
@@ -396,6 +398,8 @@ def _betaln(a: Tracer, b: Tracer) -> Tracer:
 @op(joins=True)
 def beta(a: ArrayLike, b: ArrayLike, /) -> Array:
     """Returns gamma(a) gamma(b) / gamma(a + b), of positive numbers, with the union of the dims.
+
+    Definition: DLMF 5.12.1.
 
     Example:
     >>> xt.beta(xt.array([1.0, 2.0], "i"), 3.0)

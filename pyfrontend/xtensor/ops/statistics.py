@@ -386,7 +386,7 @@ def histogram(
     or the ascending edges: an array with one dim. The edges have the dim `bin` + "_edge". The last bin includes its
     upper edge. Elements outside of all bins, and NaN, are not counted. With `weights`, which align by name, the result
     is the sums of the weights. With `density=True`, the sum of the result times the widths is 1. Differentiable with
-    respect to `weights`.
+    respect to `weights`. Raises ArgumentError if `bins` is below 1, or if edges do not ascend.
 
     Example:
     >>> counts, edges = xt.histogram(xt.array([0.1, 0.2, 0.9], "sample"), 2, range=(0.0, 1.0))

@@ -391,7 +391,7 @@ def rolling(
 
     The result has the methods mean, sum, max, min, prod, var, std, reduce(function) and construct(name). A window
     ends at its element, or lies around it with `center=True`. `min_periods` is how many elements that are not NaN a
-    window needs, by default all of them.
+    window needs, by default all of them. Raises ArgumentError if a window is below 1.
 
     Example:
     >>> xt.rolling(xt.array([1.0, 3.0, 5.0, 9.0], "time"), time=2).mean()

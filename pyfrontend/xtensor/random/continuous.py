@@ -94,6 +94,7 @@ def normal(key: Key, sizes: Sizes = None, /, *, dtype: Any = None, **keywords: i
 
     Write mean + sigma * normal(key, ..) for others. The dtype is f8 by default, or `xt.option(default_float=)`. float32
     reaches 6.3 standard deviations, float64 9.1. A number is the inverse of the distribution function at a uniform one.
+    The result has the dims of an array of keys, then those with sizes.
 
     Example:
     >>> xt.random.normal(xt.random.key(0), time=3)
@@ -122,7 +123,8 @@ def truncated_normal(
     """Returns floats with the standard normal distribution between `lower` and `upper`, which may be infinite.
 
     If both bounds lie beyond 13 (float32) or 37 (float64), the probabilities between them underflow, and the result is
-    the bound nearer to 0. NaN where lower > upper. Differentiable with respect to both bounds.
+    the bound nearer to 0. NaN where lower > upper. Differentiable with respect to both bounds. The result has the dims
+    of an array of keys, those with sizes, and those of the bounds.
 
     Example:
     >>> xt.random.truncated_normal(xt.random.key(0), 0.0, 1.0, time=3)
@@ -216,6 +218,8 @@ def _multivariate_normal(
 def exponential(key: Key, sizes: Sizes = None, /, *, dtype: Any = None, **keywords: int) -> Array:
     """Returns floats with the exponential distribution of mean 1. Divide by the rate for others.
 
+    Dims and dtype are as for `normal`.
+
     Example:
     >>> xt.random.exponential(xt.random.key(0), time=3)
     <xtensor.Array (time: 3) float64>
@@ -227,6 +231,8 @@ def exponential(key: Key, sizes: Sizes = None, /, *, dtype: Any = None, **keywor
 @public
 def cauchy(key: Key, sizes: Sizes = None, /, *, dtype: Any = None, **keywords: int) -> Array:
     """Returns floats with the standard Cauchy distribution, student_t with 1 degree of freedom.
+
+    Dims and dtype are as for `normal`.
 
     Example:
     >>> xt.random.cauchy(xt.random.key(0), time=3)
@@ -240,6 +246,8 @@ def cauchy(key: Key, sizes: Sizes = None, /, *, dtype: Any = None, **keywords: i
 def laplace(key: Key, sizes: Sizes = None, /, *, dtype: Any = None, **keywords: int) -> Array:
     """Returns floats with the Laplace distribution, whose density is exp(-abs(x)) / 2.
 
+    Dims and dtype are as for `normal`.
+
     Example:
     >>> xt.random.laplace(xt.random.key(0), time=3)
     <xtensor.Array (time: 3) float64>
@@ -252,6 +260,8 @@ def laplace(key: Key, sizes: Sizes = None, /, *, dtype: Any = None, **keywords: 
 def logistic(key: Key, sizes: Sizes = None, /, *, dtype: Any = None, **keywords: int) -> Array:
     """Returns floats with the standard logistic distribution, whose distribution function is the sigmoid.
 
+    Dims and dtype are as for `normal`.
+
     Example:
     >>> xt.random.logistic(xt.random.key(0), time=3)
     <xtensor.Array (time: 3) float64>
@@ -263,6 +273,8 @@ def logistic(key: Key, sizes: Sizes = None, /, *, dtype: Any = None, **keywords:
 @public
 def gumbel(key: Key, sizes: Sizes = None, /, *, dtype: Any = None, **keywords: int) -> Array:
     """Returns floats with the standard Gumbel distribution, whose distribution function is exp(-exp(-x)).
+
+    Dims and dtype are as for `normal`.
 
     Example:
     >>> xt.random.gumbel(xt.random.key(0), time=3)

@@ -91,7 +91,8 @@ def binomial(
 
     n and p are numbers or arrays, aligned by name; -1 where n is negative, or p does not lie between 0 and 1. float32
     probabilities are computed in float32, whose integers are exact up to 2**24. There is no derivative by `p`. Source:
-    Hörmann, "The generation of binomial random variates" (1993), from n min(p, 1 - p) = 10 on.
+    Hörmann, "The generation of binomial random variates" (1993), from n min(p, 1 - p) = 10 on. The result has the dims
+    of an array of keys, those with sizes, and those of n and p.
 
     Example:
     >>> xt.random.binomial(xt.random.key(0), 10, 0.3, time=5)

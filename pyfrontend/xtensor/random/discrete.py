@@ -29,7 +29,8 @@ from .plan import Plan, Sizes, add, compare, log, mul, sizes_last, where
 def bits(key: Key, sizes: Sizes = None, /, *, dtype: Any = "u4", **keywords: int) -> Array:
     """Returns random unsigned integers, uniform over all values of the dtype: bits(key, time=3).
 
-    uint32 is the exclusive or of the two words that Threefry-2x32 gives for an element, uint64 both words.
+    uint32 is the exclusive or of the two words that Threefry-2x32 gives for an element, uint64 both words. Dims are as
+    for `normal`. Source: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3" (2011).
 
     Example:
     >>> xt.random.bits(xt.random.key(0), time=2)
@@ -84,7 +85,8 @@ def randint(
     """Returns integers that are uniform from `low` to `high` - 1: randint(key, 0, 6, time=3).
 
     Bounds are ints or integer arrays, aligned by name. Probabilities are equal up to a relative error of 2**-32.
-    Raises ArgumentError if low >= high and both are ints; where elements of arrays are so, the result is `low`.
+    Raises ArgumentError if low >= high and both are ints; where elements of arrays are so, the result is `low`. The
+    result has the dims of an array of keys, those with sizes, and those of the bounds.
 
     Example:
     >>> xt.random.randint(xt.random.key(0), 0, 6, time=5)
@@ -229,7 +231,8 @@ def choice(
 
     x: an array, or an int that stands for its positions. p: probabilities along `dim`, by default equal ones; they need
     not sum to 1. replace=False draws no position twice, and takes one size, no larger than that of `dim`. All other
-    dims of `x` stay together. Differentiable with respect to `x`.
+    dims of `x` stay together. Differentiable with respect to `x`. The result has the dims of an array of keys, those
+    with sizes, and the other dims of `x`.
 
     Example:
     >>> xt.random.choice(xt.random.key(0), xt.array([10, 20, 30], "sample"), dim="sample", draw=4)

@@ -71,7 +71,8 @@ def beta(key: Key, a: ArrayLike, b: ArrayLike, sizes: Sizes = None, /, *, dtype:
     """Returns floats with the beta distribution of shapes `a` and `b`, which are above 0.
 
     It is x / (x + y) of two gamma numbers x and y, whose logarithms are computed: small shapes do not divide 0 by 0.
-    Differentiable with respect to both shapes.
+    Differentiable with respect to both shapes. The result has the dims of an array of keys, those with sizes, and those
+    of the shapes.
 
     Example:
     >>> xt.random.beta(xt.random.key(0), 2.0, 5.0, time=3)
@@ -96,7 +97,7 @@ def dirichlet(
     """Returns floats along `dim` that sum to 1, with the Dirichlet distribution of the concentrations `alpha`.
 
     `alpha` has `dim`, and each of its elements is above 0. Its other dims are batches. Differentiable with respect to
-    `alpha`.
+    `alpha`. The result has the dims of an array of keys, those with sizes, and those of `alpha`.
 
     Example:
     >>> p = xt.random.dirichlet(xt.random.key(0), xt.ones({"class": 3}), dim="class", draw=2)
@@ -123,7 +124,8 @@ def _dirichlet(words: ArrayLike, alpha: ArrayLike, sizes: dict[str, Any], dim: s
 def student_t(key: Key, df: ArrayLike, sizes: Sizes = None, /, *, dtype: Any = None, **keywords: int) -> Array:
     """Returns floats with Student's t distribution of `df` degrees of freedom, NaN where `df` is not above 0.
 
-    It is a normal number divided by the root of a gamma number. Differentiable with respect to `df`.
+    It is a normal number divided by the root of a gamma number. Differentiable with respect to `df`. The result has the
+    dims of an array of keys, those with sizes, and those of `df`.
 
     Example:
     >>> xt.random.student_t(xt.random.key(0), 5.0, time=3)

@@ -27,7 +27,8 @@ def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
 
     Values and derivatives are those of `f`; only memory and time differ. It works as a decorator. Arguments and
     results are pytrees; Python values stay Python values. In the body of a scan over blocks of steps, memory grows
-    with the square root of the number of steps.
+    with the square root of the number of steps. Source: Chen et al., "Training deep nets with sublinear memory cost"
+    (2016).
 
     Example:
     >>> f = xt.checkpoint(lambda x: xt.sum(xt.sin(xt.sin(x))))

@@ -56,7 +56,8 @@ def cond(predicate: ArrayLike, yes: Callable[..., Any], no: Callable[..., Any], 
 def switch(index: ArrayLike, branches: Sequence[Callable[..., Any]], *args: Any) -> Any:
     """Returns `branches[index](*args)`; only that branch runs. An index out of range is clamped.
 
-    index: an integer without dims. The branches return the same structure, as for `cond`.
+    index: an integer without dims. The branches return the same structure, as for `cond`. Raises DTypeError if the
+    index is not an integer, DimensionError if it has dims, and ArgumentError if structures differ.
 
     Example:
     >>> xt.switch(1, [lambda x: x, lambda x: 10.0 * x], xt.array([1.0, 2.0], "i"))
@@ -87,7 +88,8 @@ def while_loop(
 
     init: a pytree of arrays. `body` keeps their dims, sizes and dtypes. `keep_on` returns a bool without dims.
     max_steps: the loop stops after that many steps. Reverse mode reserves memory for them, and takes them once. Without
-    it, reverse mode takes the steps of the loop twice: to count them, and to keep the carries.
+    it, reverse mode takes the steps of the loop twice: to count them, and to keep the carries. Raises DimensionError or
+    DTypeError if the carry changes its dims or dtype.
 
     Example:
     >>> xt.while_loop(lambda x: x < 100, lambda x: 2 * x, 3).item()
@@ -110,7 +112,8 @@ def fori_loop(lo: ArrayLike, hi: ArrayLike, body: Callable[[Any, Any], Any], ini
 
     With Python ints as bounds it is a scan, which has derivatives in both modes. With traced bounds it is a while
     loop, which has forward derivatives. i takes the dtype of what it meets, as a Python int does. Bounds that are
-    ints must fit that dtype. Traced bounds are not checked, and i wraps.
+    ints must fit that dtype. Traced bounds are not checked, and i wraps. Raises DimensionError or DTypeError if the
+    carry changes its dims or dtype.
 
     Example:
     >>> xt.fori_loop(0, 3, lambda i, x: 2.0 * x, xt.array([1.0, 2.0], "i"))
@@ -145,7 +148,8 @@ def scan(
     xs=None, `f` gets None, `length` times.
     carry: a pytree of arrays. `f` keeps their dims, sizes and dtypes.
     reverse: starts at the last position. Each y stands at the position of its x.
-    The loop is compiled as a loop, so its length does not change the compile time.
+    The loop is compiled as a loop, so its length does not change the compile time. Raises SizeError if `dim` has two
+    sizes in `xs`, DimensionError or DTypeError if the carry changes its dims or dtype.
 
     Example:
     >>> total, totals = xt.scan(lambda c, x: (c + x, c + x), 0.0, xt.array([1.0, 2.0, 4.0], "time"), dim="time")
@@ -168,7 +172,8 @@ def scan(
 def map(f: Callable[[Any], Any], xs: Any, dim: str) -> Any:
     """Returns `f(x)` at each position of `dim`, computed one after another, with `dim` first.
 
-    xs: a pytree of arrays that all have `dim`. xt.vectorize computes all positions at once instead.
+    xs: a pytree of arrays that all have `dim`. xt.vectorize computes all positions at once instead. Raises
+    DimensionError if an array lacks `dim`.
 
     Example:
     >>> xt.map(lambda x: xt.sum(x), xt.array([[1.0, 5.0], [7.0, 2.0]], ("run", "time")), dim="run")

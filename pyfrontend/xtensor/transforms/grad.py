@@ -33,7 +33,6 @@ def grad(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -> Jitted[.
     It is compiled once per types of arguments, as by `jit`. Arrays that `f` reads from outside, also in lists and
     attributes, are fixed at the first call. Raises DimensionError if the loss has dims, DTypeError for integer
     arguments.
-    Example: xt.grad(lambda w: xt.sum(w * w))(w) is 2 * w.
 
     Example:
     >>> xt.grad(lambda w: xt.sum(w * w))(xt.array([1.0, 2.0], "i"))

@@ -90,7 +90,8 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     """Returns the product of the Hessian of the loss `f` at `primals` with `tangents`, without making the Hessian.
 
     `f` returns a float array without dims. For one primal the product has its structure and dims. For several it is
-    a tuple with one entry per primal (None for integers). Tangents are as for `jvp`.
+    a tuple with one entry per primal (None for integers). Tangents are as for `jvp`. Raises DimensionError if the loss
+    has dims.
 
     Example:
     >>> xt.hvp(lambda w: xt.sum(w**3), (xt.array([1.0, 2.0], "i"),), (xt.array([1.0, 0.0], "i"),))

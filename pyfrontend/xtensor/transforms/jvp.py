@@ -22,7 +22,8 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     """Returns `f(*primals)` and its derivative along `tangents`, with one tangent per primal.
 
     A tangent has the dims of its primal and aligns with it by name, or it is a number. None is zero; integer
-    primals take None, and integer results give None.
+    primals take None, and integer results give None. Raises DimensionError for a tangent with a dim that its primal
+    lacks.
 
     Example:
     >>> y, dy = xt.jvp(lambda x: x * x, (xt.array([1.0, 2.0], "i"),), (xt.array([1.0, 0.0], "i"),))

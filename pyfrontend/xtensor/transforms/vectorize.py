@@ -34,7 +34,7 @@ def vectorize(f: Callable[..., Any], dims: str | Sequence[str]) -> Jitted[..., A
     Arguments and results are pytrees of arrays, numbers and DataArrays, as for `jit`. Arrays that `f` reads from
     outside are shared, and fixed at the first call with arguments of these types.
 
-    Example: for x(a: 2) and y(b: 3), `vectorize(lambda x, y: x * y, ("a", "b"))(x, y)` has dims (a: 2, b: 3).
+    For x(a: 2) and y(b: 3), `vectorize(lambda x, y: x * y, ("a", "b"))(x, y)` has dims (a: 2, b: 3).
 
     Raises DimensionError if no argument has one of the dims, and if `f` itself makes or reads an array with one of
     them: a dim is either batched or used inside.

@@ -137,7 +137,6 @@ class option:  # noqa: N801 (used like a function)
 
     Other threads and tasks do not see the options of a block. A call outside of `with` holds here at once.
     Elsewhere it holds as soon as its result is dropped, which for a statement is at once.
-    Example: `with xt.option(outer="forbid"):`.
 
     Example:
     >>> with xt.option(default_float="f4"):

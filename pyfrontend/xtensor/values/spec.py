@@ -70,7 +70,6 @@ def spec(sizes: dict[str, int | None] | None = None, /, *, dtype: DTypeLike = No
     """Returns dims, sizes and dtype without values, for which a function can be lowered or exported.
 
     A size of None is a dynamic dim. The dtype is f8 by default, as for `zeros`.
-    Example: ``xt.spec(batch=None, pixel=784, dtype="f4")``.
 
     Example:
     >>> xt.spec(batch=None, pixel=784, dtype="f4")

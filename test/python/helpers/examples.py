@@ -24,6 +24,7 @@ NEEDS = {
     "blocks": "dask", "to_jax": "jax", "to_torch": "torch", "named": "scipy", "Mesh": "mpi4py", "gather": "mpi4py",
     "local": "mpi4py", "save": "safetensors", "load_arrays": "safetensors",
 }  # fmt: skip
+PEERS = ("to_jax", "to_torch")
 
 
 def lacking(name: str) -> bool:
@@ -41,7 +42,7 @@ def complaint(name: str, thing: Any) -> str:
     return "".join(lines)
 
 
-def of_all() -> dict[str, Any]:
+def of_all(peers: bool) -> dict[str, Any]:
     import list_functions
 
     found: dict[str, Any] = {"examples": 0, "without": [], "wrong": [], "not run": []}
@@ -49,6 +50,8 @@ def of_all() -> dict[str, Any]:
         thing = functools.reduce(getattr, name.split("."), xt)
         if "Example:\n" not in (thing.__doc__ or "") or ">>> " not in thing.__doc__:
             found["without"].append(name)
+        elif (name in PEERS) != peers:
+            continue
         elif lacking(name):
             found["not run"].append(f"{name}: {NEEDS[name]}")
         else:
@@ -69,4 +72,4 @@ if __name__ == "__main__":
         print(json.dumps([complaint("twice", twice)]))
     else:
         sys.path.insert(0, sys.argv[1])
-        print(json.dumps(of_all()))
+        print(json.dumps(of_all(peers="--peers" in sys.argv)))

@@ -14,9 +14,9 @@ from conftest import HELPERS, ROOT
 pytestmark = pytest.mark.cpu_only("docstrings show what the CPU prints")
 
 
-def run(where: Path, what: str) -> Any:
+def run(where: Path, *what: str) -> Any:
     """A process of its own: an example may start MPI, which a process does once, or write a file."""
-    command = [sys.executable, str(HELPERS / "examples.py"), what]
+    command = [sys.executable, str(HELPERS / "examples.py"), *what]
     done = subprocess.run(command, capture_output=True, text=True, cwd=where)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
@@ -27,6 +27,14 @@ def test_each_public_function_shows_what_it_gives(tmp_path: Path) -> None:
     print("not run, because a package is missing:", found["not run"])
     assert found["examples"] + len(found["not run"]) > 300
     assert found["without"] == [], "these need an `Example:` at the end of the docstring"
+    assert found["wrong"] == [], "\n".join(found["wrong"])
+
+
+@pytest.mark.full("importing PyTorch and JAX takes 9 s")
+def test_the_examples_that_need_other_libraries(tmp_path: Path) -> None:
+    found = run(tmp_path, str(ROOT / "scripts"), "--peers")
+    print("not run, because a package is missing:", found["not run"])
+    assert found["examples"] + len(found["not run"]) == 2
     assert found["wrong"] == [], "\n".join(found["wrong"])
 
 
