@@ -207,8 +207,16 @@ class _Kept:
             return x
         x = _filled(template, result, name, attrs)
         for k in own:
-            x._coords[k] = x._coords[k].copy()
+            x._coords[k] = _copied(x._coords[k])
         return x
+
+
+def _copied(variable: xarray.Variable) -> xarray.Variable:
+    """A deep copy."""
+    data = getattr(variable, "_data", None)  # private to xarray
+    if type(data) is not np.ndarray or data.dtype == object or variable.attrs or variable.encoding:
+        return variable.copy()
+    return type(variable)(variable.dims, data.copy(), fastpath=True)
 
 
 class _Alike:
@@ -239,9 +247,11 @@ class _Alike:
 
 def _covers(x: xarray.DataArray, sources: Mapping[int, Any]) -> bool:
     """Whether all coordinates of the others are those of `x`, too: the same objects."""
-    own = x.coords.variables
-    others = (y for y in sources.values() if y is not x)
-    return all(is_dataarray(y) and all(own.get(k) is v for k, v in y.coords.variables.items()) for y in others)
+    own = _variables_of(x)
+    for y in sources.values():
+        if y is not x and not (is_dataarray(y) and all(own.get(k) is v for k, v in _variables_of(y).items())):
+            return False
+    return True
 
 
 def _is_plain(where: Mapping[str, Iterable[Origin]]) -> bool:
@@ -281,14 +291,11 @@ def fingerprint(x: Any) -> Any:
     """What tells coordinates from others: the labels of an Array, a tuple of a DataArray's; None: too much to tell."""
     if not is_dataarray(x):
         return x.meta
-    import xarray
-
-    known = (xarray.indexes.PandasIndex, xarray.indexes.PandasMultiIndex)
     found: list[tuple[Any, ...]] = []
-    indexes = x.xindexes
-    for name, variable in x.coords.variables.items():
+    known, indexes = _known_indexes(), _indexes_of(x)
+    for name, variable in _variables_of(x).items():
         index = indexes.get(name)
-        if type(index) in known:
+        if index is not None and type(index) in known:
             content: Any = index.index
         elif index is None and variable.dtype.kind in "biufmM" and variable.nbytes <= _SMALL:
             content = (variable.dtype, np.asarray(variable.values).tobytes())
@@ -296,6 +303,24 @@ def fingerprint(x: Any) -> Any:
             return None
         found.append((name, variable.dims, content, dict(variable.attrs)))
     return tuple(found)
+
+
+@functools.cache
+def _known_indexes() -> tuple[type, ...]:
+    import xarray
+
+    return xarray.indexes.PandasIndex, xarray.indexes.PandasMultiIndex
+
+
+def _variables_of(x: Any) -> Mapping[Any, xarray.Variable]:
+    """The coordinates of a DataArray, in their order."""
+    found: Mapping[Any, xarray.Variable] = x._coords if _is_known(x.__class__) else x.coords.variables
+    return found
+
+
+def _indexes_of(x: Any) -> Mapping[Any, Any]:
+    found: Mapping[Any, Any] = x._indexes if _is_known(x.__class__) else x.xindexes
+    return found
 
 
 def _same_print(a: Any, b: Any) -> bool:
