@@ -116,6 +116,19 @@ def test_one_program_serves_all_sizes_and_numbers(name: str) -> None:
     assert programs <= APART + 1 + others_too.get(name, 0)
 
 
+@pytest.mark.parametrize("kind", ["f4", "i4", "?"])
+def test_one_program_takes_many_differences(kind: str) -> None:
+    x = (100 * numbers(3, 50)).astype(kind) if kind != "?" else numbers(3, 50) > 0
+    found: dict[int, Any] = {}
+
+    def run() -> None:
+        found.update({n: xt.diff(xt.array(x, dims=("j", "i")), "i", n) for n in (9, 12, 20, 33, 49)})
+
+    assert compiled(run) <= APART + 2  # the last one has size 1
+    for n, y in found.items():
+        np.testing.assert_array_equal(y.values, np.diff(x, n, axis=1))
+
+
 def test_few_programs_join_many_blocks() -> None:
     blocks = [numbers(1 + n % 3, 2) for n in range(40)]
 
