@@ -318,3 +318,30 @@ func.func @is_read_whole(%c: !s, %end: !s) -> !x {
   } {xtensor.ends_early = distinct[0]<>} : (!s) -> (!s, !x)
   return %0#1 : !x
 }
+
+// -----
+
+// What a step only updates is handed on as it is: no copy to its own place.
+!k = !xtensor.array<i64>
+!row = !xtensor.array<j: 4, f32>
+!rows = !xtensor.array<i: ?, j: 4, f32>
+
+// CHECK-LABEL: func.func @update
+// CHECK: ^bb0(%{{.*}}: i64, %[[X:.*]]: tensor<?x4xf32>):
+// CHECK: %[[Y:.*]] = scf.if %{{.*}} -> (tensor<?x4xf32>) {
+// CHECK: tensor.insert_slice %{{.*}} into %[[X]]
+// CHECK-NOT: linalg.generic
+// CHECK: scf.yield %{{.*}}, %[[Y]] : i64, tensor<?x4xf32>
+func.func @update(%n: !k, %one: !k, %k: !k, %r: !row, %x: !rows) -> !rows {
+  %0:2 = xtensor.while init(%k, %x) cond {
+  ^bb0(%k_: !k, %x_: !rows):
+    %1 = xtensor.compare lt %k_, %n : !k, !k
+    xtensor.yield %1 : !xtensor.array<i1>
+  } body {
+  ^bb0(%k_: !k, %x_: !rows):
+    %1 = xtensor.scatter set clip %x_ at %k_ with %r along [i] : !rows, !row, !k
+    %2 = xtensor.add %k_, %one : !k, !k
+    xtensor.yield %2, %1 : !k, !rows
+  } : (!k, !rows) -> (!k, !rows)
+  return %0#1 : !rows
+}
