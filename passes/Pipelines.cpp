@@ -178,6 +178,7 @@ static void addHost(OpPassManager &pm) {
   buildDeviceArenaPipeline(pm);
   pm.addPass(createLaunchKernels());
   pm.addPass(createCallLibrary());
+  pm.addPass(createPollLoops());
   addLlvm(pm);
 }
 

@@ -27,6 +27,7 @@ LATE = {
     "safetensors": "optional",
     "xarray": "optional",
     "xtensor.bridges.dask": "optional: needs dask",
+    "xtensor.bridges.jax_inside": "optional: needs jax",
     "xtensor.bridges.jax": "optional: needs jax",
     "xtensor.bridges.torch": "optional: needs torch",
     "difflib": "start-up: only errors suggest names",

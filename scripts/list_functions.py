@@ -55,7 +55,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "transforms.custom", "transforms.checkpoint", "equations",
     ),
     "Batches": ("transforms.vectorize",),
-    "Other libraries' arrays": ("bridges", "bridges.numpy"),
+    "Other libraries' arrays": ("bridges", "bridges.numpy", "transforms.callback"),
     "Several processes": ("values.mesh", "bridges.processes"),
     "Control flow": ("transforms.control",),
     "Optimizers": ("optim",),

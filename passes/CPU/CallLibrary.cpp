@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "runtime.h"
 
 namespace xtensor {
@@ -150,6 +151,13 @@ private:
   int64_t next = 0;
 };
 
+/// A call that fails leaves zeros, with which a loop may go on for ever: it asks whether to end.
+void pollAround(Operation *op) {
+  for (Operation *parent = op->getParentOp(); parent; parent = parent->getParentOp())
+    if (isa<scf::ForOp, scf::WhileOp>(parent) && !parent->hasAttr(kPollAttr))
+      parent->setAttr(kPollAttr, Builder(op->getContext()).getI64IntegerAttr(1));
+}
+
 struct CallLibraryPass : xtensor::impl::CallLibraryBase<CallLibraryPass> {
   void runOnOperation() override {
     SmallVector<LibraryOp> ops;
@@ -157,6 +165,8 @@ struct CallLibraryPass : xtensor::impl::CallLibraryBase<CallLibraryPass> {
     for (LibraryOp op : ops) {
       if (failed(checkBuffers(op)))
         return signalPassFailure();
+      if (op.getRoutine() == "xt_callback")
+        pollAround(op);
       CallEmitter(op).emit();
     }
   }

@@ -14,8 +14,6 @@ using namespace xtensor;
 
 namespace {
 
-constexpr int64_t kReleaseGilBytes = 64 << 10;
-
 PyTypeObject *deviceClass;
 // xtensor's classes of these errors; null until Python sets them.
 PyObject *deviceError, *memoryError, *deviceMemoryError;
@@ -376,20 +374,17 @@ static Array *writeTo(xt_device *device, Array *host) {
   if (!result)
     return nullptr;
   size_t bytes = host->type->nbytes;
-  int32_t failed;
-  if (bytes > kReleaseGilBytes) {
-    Array *held = exportOf(host);
-    if (!held) {
-      Py_DECREF(result);
-      return nullptr;
-    }
-    Py_BEGIN_ALLOW_THREADS;
-    failed = xt_device_write(device, result->data, held->data, bytes);
-    Py_END_ALLOW_THREADS;
-    Py_DECREF(held);
-  } else {
-    failed = xt_device_write(device, result->data, host->data, bytes);
+  Array *held = exportOf(host);
+  if (!held) {
+    Py_DECREF(result);
+    return nullptr;
   }
+  int32_t failed;
+  // However few they are: the device may be in a call that waits for the interpreter (xt.callback).
+  Py_BEGIN_ALLOW_THREADS;
+  failed = xt_device_write(device, result->data, held->data, bytes);
+  Py_END_ALLOW_THREADS;
+  Py_DECREF(held);
   if (failed) {
     raiseDeviceError("an array cannot be moved");
     Py_CLEAR(result);

@@ -148,7 +148,14 @@ Array *numberOnDevice(Moved &latest, Type *type, xt_device *device, PyObject *nu
     return nullptr;
   if (!latest.array || latest.bits != bits) {
     Array *fresh = newArray(type, device);
-    if (fresh && xt_device_write(device, fresh->data, &bits, type->nbytes)) {
+    // The device may be in a call that waits for the interpreter (xt.callback).
+    int32_t failed = 0;
+    if (fresh) {
+      Py_BEGIN_ALLOW_THREADS;
+      failed = xt_device_write(device, fresh->data, &bits, type->nbytes);
+      Py_END_ALLOW_THREADS;
+    }
+    if (failed) {
       raiseDeviceError("a number cannot be moved");
       Py_CLEAR(fresh);
     }

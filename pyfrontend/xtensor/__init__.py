@@ -41,7 +41,7 @@ with _Paused():
         TracerError,
         UnsupportedError,
     )
-    from .bridges import blocks, gather, local, named, to_jax, to_torch
+    from .bridges import blocks, from_jax, gather, local, named, to_jax, to_torch
     from .call.arrays import array, as_array
     from .call.dispatch import plain as _plain
     from .equations import implicit
@@ -51,6 +51,7 @@ with _Paused():
     from .storage import load_arrays, save
     from .surface.attach import attach as _attach
     from .surface.hints import module_lookup as _module_lookup
+    from .transforms.callback import callback
     from .transforms.checkpoint import checkpoint
     from .transforms.control import cond, fori_loop, map, scan, switch, while_loop
     from .transforms.custom import custom_derivative
@@ -115,6 +116,7 @@ __all__ = [
     "as_array",
     "bfloat16",
     "blocks",
+    "callback",
     "checkpoint",
     "cond",
     "custom_derivative",
@@ -124,6 +126,7 @@ __all__ = [
     "fft",
     "fori_loop",
     "from_dlpack",
+    "from_jax",
     "gather",
     "grad",
     "hessian",

@@ -43,6 +43,31 @@ def blocks(f: Callable[..., Any], reduce: str = "sum") -> Callable[..., Any]:
     return dask.function(f, reduce)
 
 
+def from_jax(f: Callable[..., Any], args: Any, result: Any) -> Callable[..., Any]:
+    """Returns `f`, a function of JAX's arrays, as one of named arrays: g = from_jax(f, xt.spec(i=3), xt.spec(i=3)).
+
+    args: for each argument of `f` a pytree of types (`xt.spec`), or of arrays as examples. The axes of a JAX array are
+    the dims of its type, in order. result: the same for what `f` returns, with dtypes. A size of None in it is that of
+    the dim in the arguments.
+
+    In compiled code, Python calls `f` while the program waits (`xt.callback`). JAX computes its derivatives, in both
+    modes and of every order. `f` is a function of its arguments alone: it may be called more often than written, or not
+    at all. In xt.vectorize it is called for each instance.
+    Raises DimensionError, SizeError or DTypeError for an array that differs from its type, and UnsupportedError in a
+    bundle. Needs the package jax.
+
+    >>> import jax.numpy as jnp
+    >>> g = xt.from_jax(lambda x: jnp.sort(x) ** 2, xt.spec(i=None), xt.spec(i=None, dtype="f4"))
+    >>> x = xt.array([3.0, 1.0], "i", dtype="f4")
+    >>> xt.jit(xt.grad(lambda x: xt.sum(g(x))))(x).values
+    array([6., 2.], dtype=float32)
+    """
+    from . import jax_inside
+
+    needs_function("from_jax", f)
+    return jax_inside.FromJax(f, args, result)
+
+
 def to_jax(f: Callable[..., Any], args: Any) -> Any:
     """Returns `f` as a function of JAX's arrays: g = to_jax(f, (xt.spec(batch=None, x=3, dtype="f4"),)).
 

@@ -12,8 +12,9 @@ import numpy as np
 from .. import _native
 from ..base import dtypes
 from ..ir import context as c
-from ..values.array import Array, from_values
+from ..values.array import Array
 from ..values.spec import Spec
+from ..values.targets import placed
 from . import emit
 from .tracer import Tracer
 
@@ -103,7 +104,8 @@ def _array(values: np.ndarray[Any, Any], dims: tuple[str, ...]) -> Array:
     values = np.array(values, order="C")
     if dims[-1:] == (c.PAIR,):
         values, dims = values.view(dtypes.complex_of(values.dtype))[..., 0], dims[:-1]
-    return from_values(values, dims, copy=False, device="cpu")
+    made: Array = placed(_native.from_buffer(values, dims), "cpu")  # dims may have names that users cannot write
+    return made
 
 
 def _spec(values: np.ndarray[Any, Any], dims: tuple[str, ...]) -> Spec:

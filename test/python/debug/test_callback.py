@@ -1,0 +1,206 @@
+"""xt.callback: Python in the midst of compiled code."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import xtensor as xt
+from xtensor.testing import check_gradients
+
+X = xt.array([3.0, 1.0, 2.0], "i", dtype="f4")
+B = xt.array([[3.0, 1.0, 2.0], [6.0, 4.0, 5.0]], ("b", "i"), dtype="f4")
+
+
+class Sorted:
+    """NumPy's sort, and the dims of what it was given."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, ...]] = []
+
+    def __call__(self, x: Any) -> Any:
+        self.seen.append(x.dims)
+        return xt.array(np.sort(x.values, axis=x.dims.index("i")), x.dims)
+
+
+def both(f: Callable[..., Any]) -> list[Callable[..., Any]]:
+    return [f, xt.jit(f)]
+
+
+def test_it_computes_a_part_of_a_program() -> None:
+    for f in both(lambda x: xt.callback(Sorted(), x * 2, result=x) + 1):
+        np.testing.assert_array_equal(f(X).values, [3.0, 5.0, 7.0])
+
+
+def test_arguments_and_results_are_pytrees_of_any_dtype() -> None:
+    z = xt.array(np.array([1 + 2j, 3.0], "c8"), "i")
+
+    def host(p: Any, n: int) -> Any:
+        assert type(n) is int
+        assert p["none"] is None
+        values = p["z"].values
+        half = xt.array(values.real.copy(), "i", device="cpu").astype("bfloat16")
+        return {"z": values * np.complex64(1j), "any": bool(values.real.max() > 2), "n": n, "half": half}
+
+    types = {"z": z, "any": xt.spec(dtype="bool"), "n": xt.spec(dtype="u1"), "half": xt.spec(i=2, dtype="bfloat16")}
+    for f in both(lambda z: xt.callback(host, {"z": z, "none": None}, 7, result=types)):
+        found = f(z)
+        np.testing.assert_array_equal(found["z"].values, [1j - 2, 3j])
+        assert (found["any"].item(), found["n"].item(), found["n"].dtype) == (True, 7, np.dtype("uint8"))
+        np.testing.assert_array_equal(found["half"].astype("f4").values, [1.0, 3.0])
+
+
+def test_one_call_for_each_instance_or_one_for_all() -> None:
+    for together, seen in ((False, [("i",)] * 2), (True, [("b", "i")])):
+        host = Sorted()
+        f = xt.vectorize(lambda x, h=host, t=together: xt.callback(h, x, result=x, together=t), dims="b")
+        np.testing.assert_array_equal(xt.jit(f)(B).values, np.sort(B.values))
+        assert host.seen == seen
+
+
+def test_pure_calls_that_nothing_reads_are_left_out_and_ordered_ones_are_not() -> None:
+    host, effect = Sorted(), Sorted()
+
+    def f(x: Any) -> Any:
+        xt.callback(host, x, result=x)
+        xt.callback(effect, x, result=x, ordered=True)
+        y = xt.callback(host, x, result=x) + xt.callback(host, x, result=x)
+        xt.callback(lambda x: [effect(x), None][1], x * 2, result=None)
+        return y
+
+    np.testing.assert_array_equal(xt.jit(f)(X).values, [2.0, 4.0, 6.0])
+    assert (len(host.seen), len(effect.seen)) == (1, 2)
+
+
+def test_open_sizes() -> None:
+    f = xt.jit(lambda x: xt.callback(Sorted(), x, result=xt.spec(i=None, dtype="f4")), dynamic_dims=("i",))
+    for n in (3, 1, 0, 5):
+        x = xt.array(np.arange(n, dtype="f4")[::-1].copy(), "i")
+        np.testing.assert_array_equal(f(x).values, range(n))
+
+
+def test_inside_of_loops_and_branches() -> None:
+    def double(x: Any) -> Any:
+        return x.values * 2
+
+    def f(x: Any) -> Any:
+        y = xt.scan(lambda c, e: (xt.callback(double, c, result=c) + e, None), x.sum() * 0, x, dim="i")[0]
+        y = xt.while_loop(lambda c: xt.callback(lambda c: c.item() < 100, c, result=xt.spec(dtype="bool")),
+                          lambda c: xt.callback(double, c, result=c), y)  # fmt: skip
+        return xt.cond(y > 0, lambda: xt.callback(double, y, result=y), lambda: y)
+
+    for g in both(f):
+        assert g(X).item() == 2 * 128  # (3 * 4 + 1 * 2 + 2) * 2**3
+
+
+def test_a_derivative_of_its_own() -> None:
+    def erf(x: Any) -> Any:
+        def rule(primals: Any, tangents: Any) -> Any:
+            (x,), (dx,) = primals, tangents
+            return erf(x), 2 / math.sqrt(math.pi) * xt.exp(-x * x) * dx
+
+        return xt.callback(lambda x: np.vectorize(math.erf)(x.values), x, result=x, derivative=rule)
+
+    def square(x: Any) -> Any:
+        back = (lambda x: (square(x), x), lambda x, ct: (2 * x * ct,))
+        return xt.callback(lambda x: x.values**2, x, result=x, derivative=back)
+
+    x = xt.array([0.3, -0.7], "i", device="cpu")
+    check_gradients(lambda x: xt.sum(erf(x) * x), (x,), order=2)
+    check_gradients(lambda x: xt.sum(square(x) * x), (x,), order=2)
+    np.testing.assert_allclose(xt.vectorize(xt.grad(erf), dims="i")(x).values, xt.grad(lambda x: xt.sum(xt.erf(x)))(x))
+
+
+def test_without_a_derivative_there_is_an_error_that_says_so() -> None:
+    f = xt.jit(lambda x: xt.sum(xt.callback(Sorted(), x, result=x)))
+    for g in (xt.grad(f), lambda x: xt.jvp(f, (x,), (x,))):
+        with pytest.raises(
+            xt.GradientError, match=r"xt.callback\(Sorted\) has no derivative. Give it one, derivative="
+        ):
+            g(X)
+    stopped = xt.grad(lambda x: xt.sum(x * xt.callback(Sorted(), xt.stop_gradient(x), result=x)))
+    np.testing.assert_array_equal(stopped(X).values, [1.0, 2.0, 3.0])
+
+
+def test_an_exception_is_that_of_the_call_and_ends_the_program() -> None:
+    seen = []
+
+    def fails(x: Any) -> Any:
+        seen.append(x.item())
+        if x.item() >= 3:
+            raise KeyError("three")
+        return x
+
+    def count(c: Any, _: Any) -> Any:
+        return xt.callback(fails, c, result=c, ordered=True) + 1, None
+
+    f = xt.jit(lambda x: xt.scan(count, x, dim="t", length=1000)[0])
+    for _ in range(2):
+        seen.clear()
+        with pytest.raises(KeyError, match="three"):
+            f(xt.array(0.0, dtype="f4"))
+        assert seen == [0.0, 1.0, 2.0, 3.0]
+    forever = xt.jit(lambda x: xt.while_loop(lambda c: c >= 0, lambda c: count(c, None)[0], x))
+    with pytest.raises(KeyError, match="three"):
+        forever(xt.array(0.0, dtype="f4"))
+
+
+@pytest.mark.cpu_only("a call on a device cannot begin another one there")
+def test_it_may_run_compiled_code_itself() -> None:
+    inner = xt.jit(lambda x: xt.sum(xt.callback(Sorted(), x, result=x) * x))
+
+    def host(x: Any) -> Any:
+        return inner(x) + xt.dot(x, x)
+
+    f = xt.jit(lambda x: xt.callback(host, x, result=xt.spec(dtype="f4")) + xt.sum(xt.sin(x)) * 0)
+    assert f(X).item() == 3 * 3 + 1 * 1 + 2 * 2 + float(np.dot(np.sort(X.values), X.values))
+
+
+def test_threads_call_at_once() -> None:
+    f = xt.jit(lambda x: xt.callback(Sorted(), x, result=x))
+    found: list[Any] = []
+    threads = [threading.Thread(target=lambda: found.extend(f(X).values for _ in range(20))) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert len(found) == 80
+    assert all(list(y) == [1.0, 2.0, 3.0] for y in found)
+
+
+def test_a_bundle_has_no_python() -> None:
+    with pytest.raises(xt.UnsupportedError, match=r"xt.callback\(Sorted\): a bundle has no Python to call"):
+        xt.export(lambda x: xt.callback(Sorted(), x, result=x), (X,))
+
+
+WRONG: dict[str, tuple[Callable[[Any], Any], Any, type[Exception], str]] = {
+    "size": (lambda x: np.zeros(4, "f4"), X, xt.SizeError, r"returned float32 \(i: 4\), and result= says .*\(i: 3\)"),
+    "dtype": (lambda x: x.values.astype("f8"), X, xt.DTypeError, r"Return .astype\('float32'\), or declare"),
+    "dims": (lambda x: xt.array([1.0, 2.0, 3.0], "j", dtype="f4"), X, xt.DimensionError, r"returned float32 \(j: 3\)"),
+    "rank": (lambda x: np.zeros((3, 1), "f4"), X, xt.DimensionError, r"of shape \(3, 1\), and result= says"),
+    "text": (lambda x: "three", X, xt.DimensionError, r"returned 'three'"),
+    "structure": (lambda x: (x, x), X, xt.ArgumentError, r"returned \(\*, \*\), and result= says \*"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_results_must_be_what_was_declared(name: str) -> None:
+    host, result, kind, message = WRONG[name]
+    for f in both(lambda x: xt.callback(host, x, result=result)):
+        with pytest.raises(kind, match=message):
+            f(X)
+
+
+def test_wrong_requests_are_errors() -> None:
+    with pytest.raises(xt.SizeError, match="the size of dim 'k' is None, and no argument has the dim"):
+        xt.jit(lambda x: xt.callback(Sorted(), x, result=xt.spec(k=None)))(X)
+    with pytest.raises(xt.ArgumentTypeError, match=r"result=\): a type for each result is needed"):
+        xt.callback(Sorted(), X, result="f4")
+    with pytest.raises(xt.ArgumentError, match="ordered=True makes one call after the other"):
+        xt.callback(Sorted(), X, result=X, ordered=True, together=True)
+    with pytest.raises(xt.ArgumentTypeError, match=r"callback\(derivative=\): write a function"):
+        xt.jit(lambda x: xt.callback(Sorted(), x, result=x, derivative=3))(X)
