@@ -88,3 +88,18 @@ func.func @again(%x: !xtensor.array<b: 8, f32>) -> !xtensor.array<b: 8, f32>
   %z = xtensor.cumulative sum %y along b : !xtensor.array<b: 8, f32>
   return %z : !xtensor.array<b: 8, f32>
 }
+
+// -----
+
+// Each process calls its own function: one with effects on its part, one with results on the whole.
+// CHECK-LABEL: func.func @callbacks(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: !xtensor.array<b: 4, f32>
+// CHECK: xtensor.callback ordered "x {}" number 0(%[[X]]) : (!xtensor.array<b: 4, f32>) -> ()
+// CHECK: %[[ALL:.+]] = xtensor.all_gather %[[X]] along b across data communicator 7 of 2 : <b: 4, f32>
+// CHECK: xtensor.callback "f" number 1(%[[ALL]]) : (!xtensor.array<b: 8, f32>) -> !xtensor.array<b: 8, f32>
+func.func @callbacks(%x: !xtensor.array<b: 8, f32>) -> !xtensor.array<b: 8, f32>
+    attributes {xtensor.mesh = {data = array<i64: 2, 7>}, xtensor.split = {b = "data"}} {
+  xtensor.callback ordered "x {}" number 0 (%x) : (!xtensor.array<b: 8, f32>) -> ()
+  %y = xtensor.callback "f" number 1 (%x) : (!xtensor.array<b: 8, f32>) -> !xtensor.array<b: 8, f32>
+  return %y : !xtensor.array<b: 8, f32>
+}
