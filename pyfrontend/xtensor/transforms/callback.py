@@ -204,6 +204,8 @@ class _Call:
     ) -> None:
         self.f, self.shape, self.leaves, self.places = f, shape, leaves, places
         self.structure, self.types = structure, types
+        paths = tree.paths(structure.unflatten(range(structure.size)))
+        self.told = [f"xt.callback: {name_of(f)} returned{f' at {p}' if p else ''}" for p in paths]
 
     def __call__(
         self, where: Mapping[str, int], arrays: Sequence[Array], specs: Sequence[Spec]
@@ -215,16 +217,13 @@ class _Call:
 
     def results(self, y: Any, specs: Sequence[Spec]) -> list[np.ndarray[Any, Any]]:
         """What the function returned, with the dims of `specs`: those of its types, and those of instances."""
-        what = f"xt.callback: {name_of(self.f)}"
         try:
             leaves = tree.leaves_at(self.structure, y)
         except ArgumentError:
-            raise ArgumentError(f"{what} returned {tree.structure(y)}, and result= says {self.structure}") from None
-        paths = tree.paths(self.structure.unflatten(range(self.structure.size)))
-        return [
-            _fitted(x, s, t, f"{what} returned{f' at {p}' if p else ''}")
-            for x, s, t, p in zip(leaves, specs, self.types, paths, strict=True)
-        ]
+            raise ArgumentError(
+                f"xt.callback: {name_of(self.f)} returned {tree.structure(y)}, and result= says {self.structure}"
+            ) from None
+        return [_fitted(*found) for found in zip(leaves, specs, self.types, self.told, strict=True)]
 
 
 def _fitted(x: Any, wanted: Spec, declared: Spec, what: str) -> np.ndarray[Any, Any]:
@@ -233,7 +232,7 @@ def _fitted(x: Any, wanted: Spec, declared: Spec, what: str) -> np.ndarray[Any, 
     weak = isinstance(x, (bool, int, float, complex)) and not isinstance(x, np.generic)
     if kind is not None:
         array = kind.array(x)
-        values, dims = array.to("cpu").values, array.dims
+        values, dims = array.values, array.dims
     else:
         values = np.asarray(x)
         dims = wanted.dims if values.ndim == len(wanted.dims) else declared.dims
@@ -242,18 +241,19 @@ def _fitted(x: Any, wanted: Spec, declared: Spec, what: str) -> np.ndarray[Any, 
                 f"{what} {shown(x)}{f' of shape {values.shape}' if values.ndim else ''}, and result= says "
                 f"{_described(declared)}"
             )
+    if dims == wanted.dims and values.shape == wanted.shape and values.dtype == wanted.dtype:
+        return values
     extra = [d for d in wanted.dims if d not in declared.dims]
     have = dict(zip(dims, values.shape, strict=True))
     needed = {d: n for d, n in wanted.sizes.items() if d in have or d not in extra}
-    got = f"{values.dtype.name} {describe(dims, values.shape)}"
+    differs = f"{values.dtype.name} {describe(dims, values.shape)}, and result= says {_described(wanted)}"
     if {*have} != {*needed}:
-        raise DimensionError(f"{what} {got}, and result= says {_described(wanted)}")
+        raise DimensionError(f"{what} {differs}")
     if any(needed[d] != n for d, n in have.items()):
-        raise SizeError(f"{what} {got}, and result= says {_described(wanted)}")
+        raise SizeError(f"{what} {differs}")
     if values.dtype != wanted.dtype and not (weak and _takes(wanted.dtype, x)):
         raise DTypeError(
-            f"{what} {got}, and result= says {_described(wanted)}. Return .astype({wanted.dtype.name!r}), or declare "
-            f"dtype={values.dtype.name!r}"
+            f"{what} {differs}. Return .astype({wanted.dtype.name!r}), or declare dtype={values.dtype.name!r}"
         )
     values = values.astype(wanted.dtype, copy=False).transpose([dims.index(d) for d in wanted.dims if d in have])
     index: Any = tuple(slice(None) if d in have else np.newaxis for d in wanted.dims)
