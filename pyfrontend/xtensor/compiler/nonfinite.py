@@ -1,4 +1,4 @@
-"""Where a NaN or an infinity comes from, for `xt.option(nan="raise")`: a second run of a program, op by op, on the CPU.
+"""Where a NaN or an infinity comes from, for `xt.option(nan="raise")`: a second run of a program, on the CPU.
 
 The second run gives every value of a block. From a result that is not finite it goes back along such operands to the op
 that made the first one of finite operands. Loops and branches are entered, and loops run step by step.
