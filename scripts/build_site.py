@@ -30,9 +30,12 @@ NAMED_BY_FILE = re.compile(r"\[(?:\w+/)*\w+\.md\](?=\((?:[./\w]+/)?\w+\.md\))")
 
 # The navigation: the pages of each section, in the order in which a reader needs them.
 SECTIONS = {
-    "Start": ["README", "docs/glossary", "docs/missing"],
+    "Start": [
+        "README", "docs/tour", "docs/from_numpy", "docs/xarray", "docs/from_jax", "docs/from_torch",
+        "docs/from_pytensor", "docs/missing", "docs/glossary",
+    ],
     "User guide": [
-        "docs/semantics", "docs/xarray", "docs/control_flow", "docs/gradients", "docs/vectorize", "docs/updates",
+        "docs/semantics", "docs/control_flow", "docs/gradients", "docs/vectorize", "docs/updates",
         "docs/windows", "docs/scans", "docs/samples", "docs/linalg", "docs/random", "docs/complex", "docs/fft",
         "docs/nn", "docs/optim", "docs/devices", "docs/aot", "docs/security", "docs/debugging", "docs/errors",
     ],
