@@ -11,6 +11,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+import xtensor
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -81,6 +82,18 @@ def test_the_copied_program_runs_and_prints_what_stands_below_it(page: Page) -> 
                           capture_output=True, text=True, check=True)  # fmt: skip
     assert done.stdout.strip() == page.locator("div.output pre").first.inner_text().strip()
     assert page.locator("div.output button.copybtn").count() == 0
+
+
+def test_an_example_is_copied_without_prompts_and_output(page: Page) -> None:
+    page.goto("/reference/reductions.html")
+    block = page.locator("dl:has(dt[id='xt.sum']) div.highlight-pycon").first
+    block.hover()
+    block.locator("button.copybtn").click()
+    page.wait_for_timeout(200)
+    line, shown = block.locator("pre").inner_text().split("\n", 1)
+    copied = page.evaluate("navigator.clipboard.readText()").rstrip()
+    assert line == f">>> {copied}"
+    assert shown.strip() == str(eval(copied, {"xt": xtensor}))
 
 
 def test_a_name_in_the_text_leads_to_the_function_and_its_source(page: Page) -> None:
