@@ -237,8 +237,10 @@ def svd(
 
 def _lu_plan(a: Any, /, dims: Any = MATRIX, inner: Any = "rank") -> Any:
     found = None if p.is_complex(getattr(a, "dtype", p.BOOL)) else _factors_plan("lu", a, dims, inner, False)
+    if found is None:
+        return None
     moved = f"{dims[0]}'"
-    if found is None or moved in (*a.dims, inner):
+    if moved in (*a.dims, inner):
         return None
     return (*found, room(moved, a.sizes[dims[0]], a._device))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from .. import _native
 from ..base.dtypes import is_bool
 from ..base.errors import ArgumentError, DimensionError, SizeError
-from ..call.dispatch import op
+from ..call.dispatch import op, plain
 from ..call.opened import LARGEST, Amount, apart, renamed, room
 from ..ops import promotion as p
 from ..ops.arguments import extend, fail, fresh, integer, is_static, reorder, size_of, static_size, union_sizes
@@ -184,6 +185,7 @@ def kron(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 # -- matrices made of others ------------------------------------------------------------------------------------------
 
 
+@functools.partial(plain, name="linalg.block_diag")
 def block_diag(*arrays: ArrayLike, dims: Pair = MATRIX) -> Array:
     """Returns the matrix with the given matrices on its diagonal, one after the other, and 0 elsewhere.
 
