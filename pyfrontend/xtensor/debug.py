@@ -8,9 +8,10 @@ from .compiler.debug import check_shared as check_shared
 from .compiler.debug import dump_phases as dump_phases
 from .trace.printing import show
 from .trace.scope import tracing
+from .trace.stopping import stop
 from .transforms.custom import custom_derivative
 
-__all__ = ["backward", "check_shared", "dump_phases", "print"]
+__all__ = ["backward", "breakpoint", "check_shared", "dump_phases", "print"]
 
 
 def __dir__() -> list[str]:
@@ -60,3 +61,13 @@ def backward(x: Any, text: str = "{}") -> Any:
 
 def _same(x: Any) -> Any:
     return x
+
+
+def breakpoint() -> None:
+    """Opens Python's debugger, pdb, each time that the program gets here, with the values that your names have there.
+
+    The names are those of the function around the line. Arrays are concrete, on the CPU; what pdb changes, the program
+    does not see. It works where `xt.debug.print` does. In xt.vectorize, it stops for each instance, whose position is
+    `instance`. `c` goes on, `q` ends the call with bdb.BdbQuit. Bundles do not stop.
+    """
+    stop()

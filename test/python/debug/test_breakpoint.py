@@ -1,0 +1,55 @@
+"""xt.debug.breakpoint: pdb in the midst of compiled code, with the values of the user's names."""
+
+from __future__ import annotations
+
+import bdb
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+import xtensor as xt
+
+X = xt.array([1.0, 2.0, 3.0], "i", dtype="f4")
+
+
+@xt.jit
+def total(x: Any) -> Any:
+    scale = 2
+
+    def step(carry: Any, e: Any) -> Any:
+        both = {"sum": carry + e * scale}
+        xt.debug.breakpoint()
+        return both["sum"], None
+
+    return xt.scan(step, xt.sum(x) * 0, x, dim="i")[0]
+
+
+def test_names_have_the_values_of_each_step(capsys: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("p float(both['sum']), float(e), scale\nc\n" * 3))
+    assert total(X).item() == 12.0
+    out = capsys.readouterr().out
+    assert [out.index(f"({s}, {e}, 2)") for s, e in ((2.0, 1.0), (6.0, 2.0), (12.0, 3.0))]
+    assert "test_breakpoint.py(" in out
+    assert "-> xt.debug.breakpoint()" in out
+
+
+def test_quitting_ends_the_call(capsys: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("c\nq\n"))
+    with pytest.raises(bdb.BdbQuit):
+        total(X)
+    assert capsys.readouterr().out.count("-> xt.debug.breakpoint()") == 2
+
+
+def test_it_stops_for_each_instance_and_each_gradient_once(capsys: Any, monkeypatch: Any) -> None:
+    def f(x: Any) -> Any:
+        y = x * x
+        xt.debug.breakpoint()
+        return y
+
+    monkeypatch.setattr("sys.stdin", io.StringIO("p instance, float(y)\nc\n" * 3))
+    gradient = xt.jit(xt.vectorize(xt.grad(f), dims="i"))(X)
+    np.testing.assert_array_equal(gradient.values, [2.0, 4.0, 6.0])
+    out = capsys.readouterr().out
+    for i, y in enumerate((1.0, 4.0, 9.0)):
+        assert out.count(f"({{'i': {i}}}, {y})") == 1
