@@ -18,7 +18,7 @@ ROOMS = (
     "_native", "mlir", "base", "values", "ir", "labels", "trace", "compiler", "call", "ops", "transforms", "debug",
     "linalg", "random", "nn", "signal", "fft", "tree", "equations", "optim", "aot", "storage", "bridges", "surface",
     "testing",
-    "__init__", "cli",
+    "__init__", "cli", "demo", "programs",
 )  # fmt: skip
 # What may be imported inside of functions, and why.
 LATE = {

@@ -1,0 +1,17 @@
+"""The commands xtensor-opt, xtensor-compile and xtensor-lsp-server, whose programs are in xtensor/bin."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+
+def run() -> None:
+    """Becomes the program that the command is named after. Does not return."""
+    name = Path(sys.argv[0]).name
+    program = Path(__file__).parent / "bin" / name
+    try:
+        os.execv(program, [name, *sys.argv[1:]])
+    except OSError as error:
+        sys.exit(f"{name}: this package has no {program}: {error.strerror}. Install its wheel, or run make setup")
