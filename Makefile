@@ -2,7 +2,7 @@
 # everything else is one line.
 PYTHON := .venv/bin/python
 
-.PHONY: setup demo test test-all test-vulkan test-metal fuzz fuzz-ir bench lint asan site wheel
+.PHONY: setup demo test test-all test-vulkan test-metal fuzz fuzz-ir bench lint asan site wheel wheel-test
 setup:
 	@scripts/setup.sh
 
@@ -53,6 +53,10 @@ asan: setup
 site: setup
 	scripts/site.sh
 
-# dist/xtensor_mlir-*.whl, which needs no LLVM where it is installed
+# dist/xtensor_mlir-*.whl, which needs no LLVM where it is installed; then it is installed and tried
+# in a Debian 12 without compilers and network (as root: mmdebstrap, chroot)
 wheel: setup
 	scripts/wheel.sh
+
+wheel-test: wheel
+	scripts/test_wheel.sh dist/*.whl

@@ -84,7 +84,7 @@ function(xtensor_add_wheel files destination)
   file(GLOB archives ${LLVM_LIBRARY_DIR}/libMLIR*.a ${LLVM_LIBRARY_DIR}/libLLVM*.a)
   list(FILTER archives EXCLUDE REGEX "Test|/libMLIRCAPI")
   target_link_options(XTensorWheelCAPI PRIVATE
-    ${XTENSOR_EXPORTS} -Wl,-Bsymbolic -Wl,--gc-sections -Wl,--icf=all -Wl,-z,defs -Wl,--build-id
+    ${XTENSOR_EXPORTS} -Wl,-Bsymbolic -Wl,--gc-sections -Wl,--icf=all -Wl,-O2 -Wl,-z,defs -Wl,--build-id
     -Wl,--whole-archive ${files} $<TARGET_FILE:XTensorCompiler> -Wl,--no-whole-archive)
   target_link_libraries(XTensorWheelCAPI PRIVATE ${our_files} ${archives} ${XTENSOR_LLD_ELF}
     ${XTENSOR_LLD_COMMON} ${XTENSOR_ZSTD} ZLIB::ZLIB xtensor_runtime Threads::Threads ${CMAKE_DL_LIBS})

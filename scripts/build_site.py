@@ -31,7 +31,7 @@ NAMED_BY_FILE = re.compile(r"\[(?:\w+/)*\w+\.md\](?=\((?:[./\w]+/)?\w+\.md\))")
 # The navigation: the pages of each section, in the order in which a reader needs them.
 SECTIONS = {
     "Start": [
-        "README", "docs/tour", "docs/from_numpy", "docs/xarray", "docs/from_jax", "docs/from_torch",
+        "README", "docs/install", "docs/tour", "docs/from_numpy", "docs/xarray", "docs/from_jax", "docs/from_torch",
         "docs/from_pytensor", "docs/missing", "docs/glossary",
     ],
     "User guide": [

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Installs a wheel as a user of Debian 12 has it: no LLVM, no compiler, no root, no network; then runs
+# test/wheel/ there: test_wheel.sh dist/xtensor_mlir-*.whl. The system is made by mmdebstrap once, and
+# kept in the cache folder with what pip has fetched. Needs root, for a chroot.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/packages.sh
+python=.venv/bin/python
+wheel=$1
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/xtensor/wheel-test
+system=$cache/bookworm.tar
+needed=$cache/needed-$($python -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+mkdir -p "$cache"
+if ! [ -e "$system" ]; then
+  install_debian_packages mmdebstrap
+  step "Debian 12, with Python and nothing else"
+  mmdebstrap --quiet --format=tar --variant=minbase --include=python3,python3-venv bookworm "$system.new"
+  mv "$system.new" "$system"
+fi
+if ! [ -e "$needed/.done" ]; then
+  step "Python packages that it needs"
+  $python -m pip download -q --disable-pip-version-check --only-binary :all: -d "$needed" \
+    "$(ls "$wheel")[xarray]"
+  rm -f "$needed"/xtensor_mlir-*
+  touch "$needed/.done"
+fi
+
+step "install"
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+tar -C "$root" -xf "$system"
+mkdir "$root/home/user"
+cp -r "$wheel" "$needed" test/wheel "$root/home/user"
+mv "$root/home/user/$(basename "$needed")" "$root/home/user/needed"
+chown -R 1000:1000 "$root/home/user"
+# user COMMAND ..: as nobody in particular, where there is no network. The dynamic linker reads /proc.
+user() {
+  unshare --net --mount --pid --fork sh -c 'mount -t proc proc "$0/proc" && exec chroot --userspec=1000:1000 "$0" "$@"' \
+    "$root" /usr/bin/env -i HOME=/home/user PATH=/home/user/env/bin:/usr/bin:/bin TERM=dumb "$@"
+}
+for absent in clang gcc cc ld ld.lld ld.lld-22 llc; do
+  if user sh -c "command -v $absent"; then
+    echo "the system has $absent: the test would prove nothing" >&2
+    exit 1
+  fi
+done
+user python3 -m venv /home/user/env
+user sh -c 'pip install -q --disable-pip-version-check --no-compile --no-index -f ~/needed ~/xtensor_mlir-*.whl xarray'
+step "xtensor doctor"
+user xtensor doctor
+step "python -m xtensor.demo"
+user python -m xtensor.demo
+step "test/wheel/smoke.py"
+user python /home/user/wheel/smoke.py
+step "beside other LLVMs, on this machine"
+there=$root/there
+$python -m pip install -q --disable-pip-version-check --no-index --no-deps --target "$there" "$wheel"
+PYTHONPATH=$there PATH=$there/bin:$PATH $python test/wheel/neighbours.py torch jax numba llvmlite
+step "done"
