@@ -87,7 +87,9 @@ def tables() -> dict[str, str]:
     made = {"dialect": subprocess.check_output([*command, *ops], text=True)}
     for table in sorted((ROOT / "passes").glob("*/Passes.td")):
         text = subprocess.check_output([*command, "-gen-pass-doc", table], text=True)
-        made[f"passes-{table.parent.name}"] = f"# Passes: {table.parent.name}\n\n" + re.sub(r"^##", "#", text, flags=re.M)
+        made[f"passes-{table.parent.name}"] = f"# Passes: {table.parent.name}\n\n" + re.sub(
+            r"^##", "#", text, flags=re.M
+        )
     return made
 
 
