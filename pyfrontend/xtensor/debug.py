@@ -29,6 +29,7 @@ def print(text: str, /, *args: Any, **kwargs: Any) -> None:
     Derivatives do not see it. A bundle leaves it out, with a warning. A program without it does not pay for it.
     Raises ArgumentError if fields and arguments do not fit together.
 
+    Example:
     >>> f = xt.jit(lambda x: [xt.debug.print("x is {:.2f}", x), x * x][1])
     >>> y = f(3.0)
     x is 3.00
@@ -42,6 +43,7 @@ def backward(x: Any, text: str = "{}") -> Any:
     x: a pytree of arrays. The field of `text` is what `x` is: a pytree of cotangents, with the dims of the arrays, and
     None for integers. Forward derivatives, and programs without derivatives, print nothing.
 
+    Example:
     >>> g = xt.jit(xt.grad(lambda x: xt.debug.backward(x * x, "dy: {}") * 3.0))
     >>> dx = g(2.0)
     dy: 3.0

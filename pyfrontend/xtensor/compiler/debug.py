@@ -34,6 +34,13 @@ class dump_phases:  # noqa: N801 (used like a function)
 
     Each program gets a folder. None stops it. As a context manager it holds for its block. The environment variable
     XTENSOR_DUMP does the same for a process.
+
+    Example:
+    >>> with xt.debug.dump_phases("phases"):
+    ...     y = xt.jit(lambda x: x * x)(xt.ones(i=2))
+    >>> import glob
+    >>> sorted(glob.glob("phases/*/*"))[0]
+    'phases/...-lambda/00-traced.mlir'
     """
 
     def __init__(self, directory: str | os.PathLike[str] | None) -> None:
@@ -55,6 +62,16 @@ class check_shared:  # noqa: N801 (used like a function)
     When called, and at the end of its block, it raises ArgumentError if such memory was written to since; the
     message names the line that made the array. It keeps the arrays alive until the end of the block, or as long as
     itself.
+
+    Example:
+    >>> memory = np.zeros(2)
+    >>> check = xt.debug.check_shared()
+    >>> x = xt.array(memory, dims="i")
+    >>> memory[0] = 1.0
+    >>> check()
+    Traceback (most recent call last):
+    ...
+    xtensor.ArgumentError: ...
     """
 
     def __init__(self) -> None:
