@@ -56,6 +56,7 @@ def from_jax(f: Callable[..., Any], args: Any, result: Any) -> Callable[..., Any
     Raises DimensionError, SizeError or DTypeError for an array that differs from its type, and UnsupportedError in a
     bundle. Needs the package jax.
 
+    Example:
     >>> import jax.numpy as jnp
     >>> g = xt.from_jax(lambda x: jnp.sort(x) ** 2, xt.spec(i=None), xt.spec(i=None, dtype="f4"))
     >>> x = xt.array([3.0, 1.0], "i", dtype="f4")

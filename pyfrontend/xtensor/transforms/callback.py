@@ -73,6 +73,7 @@ def callback(
     An exception in `f` is that of the call of the program. A bundle cannot have such a call.
     Raises DimensionError, SizeError or DTypeError if `f` returns another type than `result`; GradientError.
 
+    Example:
     >>> f = xt.jit(lambda x: xt.callback(lambda x: np.sort(x.values), x, result=x) + 1.0)
     >>> f(xt.array([3.0, 1.0, 2.0], "i")).values
     array([2., 3., 4.])
