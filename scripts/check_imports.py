@@ -33,6 +33,7 @@ LATE = {
     "difflib": "start-up: only errors suggest names",
     "logging": "start-up: only programs that are asked to tell of compilations need it",
     "html": "start-up: only notebooks show arrays by it",
+    "pdb": "start-up: only breakpoints need it",
     "resource": "not on every platform",
     "signal": "start-up: only bundles that are not trusted need it",
     "subprocess": "start-up: only bundles that are not trusted need it",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pdb
 from collections.abc import Mapping, Sequence
 from types import FrameType
 from typing import Any
@@ -23,7 +22,7 @@ def stop() -> None:
     if frame is None or (tracing() and callbacks.exporting()):
         return
     if not tracing():
-        pdb.Pdb().set_trace(frame)
+        _debugger().set_trace(frame)
         return
     others, computed = _names(frame)
     leaves, structure = tree.flatten(computed)
@@ -31,6 +30,12 @@ def stop() -> None:
     arrays = [as_tracer(leaves[i]) for i in places]
     function = _Stop(frame, others, structure, leaves, places)
     callbacks.call("breakpoint", function, object(), arrays, ordered=True)
+
+
+def _debugger() -> Any:
+    import pdb
+
+    return pdb.Pdb()
 
 
 def _names(frame: FrameType) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -76,6 +81,6 @@ class _Stop:
             names["instance"] = dict(where)
         # A frame at the user's line, in which these are the variables.
         line = "\n" * (self.line - 1) + "__stop__()"
-        names["__stop__"] = pdb.Pdb().set_trace
+        names["__stop__"] = _debugger().set_trace
         exec(compile(line, self.file, "exec"), dict(self.globals), names)
         return ()
