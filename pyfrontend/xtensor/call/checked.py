@@ -40,8 +40,8 @@ def check(result: Any, arrays: Sequence[Any], program: Callable[[], Program] | N
         error = NonFiniteError(f"result {bad[0]} of {traced.name} is not finite. The op was not found: {why}")
     if not is_there and all(map(nonfinite.is_finite, given)):
         error = NonFiniteError(
-            f"result {bad[0]} of {traced.name} is not finite, and arguments are. A second run, which keeps every value, "
-            "is finite on the CPU: sums in another order, or the functions of the device, make the difference"
+            f"result {bad[0]} of {traced.name} is not finite, and arguments are. A second run, which keeps every "
+            "value, is finite on the CPU: sums in another order, or the functions of the device, make the difference"
         )
     if error is not None:
         raise error

@@ -123,7 +123,9 @@ REFUSED = {
         main('%y = xtensor.library "xt_sort" outs(%x : TYPE) -> TYPE\nreturn %y : TYPE'.replace("TYPE", F))
         .replace(F, "tensor<3xf32>"), "is not an array",
     ),
-    "Python": (main(f'xtensor.callback ordered "x" number 0 (%x) : ({F}) -> ()\n{RETURN}'), "not an op that a trace makes"),
+    "Python": (
+        main(f'xtensor.callback ordered "x" number 0 (%x) : ({F}) -> ()\n{RETURN}'), "not an op that a trace makes",
+    ),
     "other processes": (
         main(f"%y = xtensor.all_reduce sum %x across data communicator 0 : {F}\nreturn %y : {F}"),
         "not an op that a trace makes",
