@@ -71,5 +71,12 @@ def breakpoint() -> None:
     The names are those of the function around the line. Arrays are concrete, on the CPU; what pdb changes, the program
     does not see. It works where `xt.debug.print` does. In xt.vectorize, it stops for each instance, whose position is
     `instance`. `c` goes on, `q` ends the call with bdb.BdbQuit. Bundles do not stop.
+
+    Example:
+    >>> def f(x):
+    ...     y = x * x
+    ...     xt.debug.breakpoint()  # in the call g(3.0), `p y` shows that y is 9
+    ...     return y
+    >>> g = xt.jit(f)
     """
     stop()
