@@ -49,8 +49,14 @@ bool xtensor::callsInOrder(Operation *op) {
 }
 
 void xtensor::eraseEffects(Operation *op) {
-  op->walk([](CallbackOp call) {
-    if (isEffect(call))
-      call.erase();
-  });
+  if (auto call = dyn_cast<CallbackOp>(op); call && isEffect(call)) {
+    call.erase();
+    return;
+  }
+  auto custom = dyn_cast<CustomDerivativeOp>(op);
+  for (Region &region : op->getRegions())
+    if (!custom || &region == &custom.getPrimal() || &region == &custom.getForward())
+      for (Block &block : region)
+        for (Operation &inner : llvm::make_early_inc_range(block))
+          eraseEffects(&inner);
 }

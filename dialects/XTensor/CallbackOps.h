@@ -9,7 +9,8 @@ namespace xtensor {
 /// Whether `op`, or an op in its regions, is an ordered call.
 bool callsInOrder(mlir::Operation *op);
 
-/// Erases ordered calls without results from the regions of `op`: what runs again prints once.
+/// Erases ordered calls without results from `op` and its regions: what runs again prints once. The
+/// code of a derivative, in a `custom_derivative`, runs only then.
 void eraseEffects(mlir::Operation *op);
 
 } // namespace xtensor

@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MethodType
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from .. import _native
-from ..base import dtypes
+from ..base import dtypes, tree
+from ..base.identity import identity
 from ..ir import context as c
 from ..values.array import Array
 from ..values.spec import Spec
@@ -49,13 +51,28 @@ def for_bundle() -> Iterator[None]:
         _local.now = before
 
 
+def meaning(x: Any) -> Hashable:
+    """Part of a key: equal for values of one meaning only. What cannot be hashed is equal to nothing."""
+    try:
+        return identity(x)
+    except TypeError:
+        return object()
+
+
+def meanings(structure: tree.TreeDef) -> Hashable:
+    """Part of a key: as `meaning`, of all keys and classes of a pytree."""
+    return structure.kind, meaning(structure.meta), *map(meanings, structure.children)
+
+
+def which(f: Callable[..., Any]) -> Hashable:
+    """Part of a key: equal for one function only, which the table keeps. Methods are made anew each time."""
+    return (id(f.__self__), f.__func__) if isinstance(f, MethodType) else id(f)
+
+
 def _number_of(function: Function, key: Hashable) -> int:
     """The number of `function`. Functions with equal keys do the same, so that equal programs are compiled once."""
     with _lock:
-        try:
-            known = _numbers.get(key)
-        except TypeError:  # the key holds something unhashable
-            known, key = None, object()
+        known = _numbers.get(key)
         if known is None:
             known = _numbers[key] = len(_functions)
             _functions.append(function)

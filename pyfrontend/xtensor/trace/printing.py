@@ -39,7 +39,7 @@ def show(text: str, args: tuple[Any, ...], kwargs: dict[str, Any], op: str) -> N
     for i in places:
         leaves[i] = None
     function = _Print(text, structure, leaves, places)
-    key = (_Print, text, structure, *places, *((type(x), x) for x in leaves))
+    key = (_Print, text, callbacks.meanings(structure), *places, *map(callbacks.meaning, leaves))
     callbacks.call(text, function, key, arrays, ordered=True)
 
 

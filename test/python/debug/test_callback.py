@@ -36,6 +36,15 @@ def test_it_computes_a_part_of_a_program() -> None:
         np.testing.assert_array_equal(f(X).values, [3.0, 5.0, 7.0])
 
 
+def test_equal_numbers_of_other_meaning_are_other_arguments() -> None:
+    def signs(k: Any, x: Any) -> Any:
+        return np.copysign(x.values, k)
+
+    for k in (0.0, -0.0):
+        for f in both(lambda x, k=k: xt.callback(signs, k, x, result=x)):
+            np.testing.assert_array_equal(f(X).values, np.copysign(X.values, k))
+
+
 def test_arguments_and_results_are_pytrees_of_any_dtype() -> None:
     z = xt.array(np.array([1 + 2j, 3.0], "c8"), "i")
 

@@ -129,6 +129,14 @@ def test_backward_prints_cotangents(capsys: Any) -> None:
     assert second(x).item() == 12.0
 
 
+@pytest.mark.parametrize("loop", [lambda f: f, lambda f: lambda w: xt.while_loop(lambda s: s < 9.0, f, w)])
+def test_what_is_computed_again_prints_cotangents(capsys: Any, loop: Callable[..., Any]) -> None:
+    """Values print where the function runs first, cotangents where its gradient runs."""
+    f = loop(xt.checkpoint(lambda s: xt.debug.backward(shown("value {:.0f}", s) * 2.0, "ct {:.0f}")))
+    lines = lines_of(capsys, lambda: xt.grad(f)(xt.array(5.0, dtype="f4")))
+    assert lines == ["value 5", "ct 1"]
+
+
 @pytest.mark.cpu_only("the bundle is for this processor")
 def test_a_bundle_leaves_prints_out_with_a_warning(capsys: Any) -> None:
     inner = xt.jit(lambda x: shown("x {}", x) * 2)
