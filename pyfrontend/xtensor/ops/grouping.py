@@ -23,7 +23,7 @@ from ..values.array import Array as Concrete
 from ..values.array import from_values
 from ..values.devices import like
 from . import segment_quantiles, segments
-from .arguments import by_dim, fail, integer, resolve
+from .arguments import by_dim, fail, integer, resolve, skips
 from .creation import arange
 from .elementwise import astype, sqrt
 from .indexing import isel, read
@@ -339,7 +339,7 @@ def _positions(x: Any, dim: str) -> Any:
 def _counted(x: Any, skipna: bool | None) -> Any:
     """1 for each element that counts, i8."""
     there = x == x
-    return astype(there if skipna else there | ~there, "i8")
+    return astype(there if skips("groupby", skipna) else there | ~there, "i8")
 
 
 # -- which groups there are -------------------------------------------------------------------------------------------
