@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import inspect
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from ..base.calls import shown
 from ..base.dims import brief, describe
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, Error
 from ..call.arrays import as_array
@@ -28,9 +31,40 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+# Parameters of other libraries' distributions, which would silently be dims.
+_FOREIGN = {"loc", "scale", "size", "shape"}
+
+
 def public(fn: Callable[P, R]) -> Callable[P, R]:
-    """A function of xt.random."""
-    return plain(fn, f"random.{fn.__name__}")
+    """A function of xt.random. Keywords of most are dims, so parameters are positional."""
+    parameters = inspect.signature(fn).parameters.values()
+    positional = [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY]
+    if "sizes" not in positional:
+        return plain(fn, f"random.{fn.__name__}")
+    reserved = _FOREIGN | {*positional}
+
+    @functools.wraps(fn)
+    def without_parameters(*args: P.args, **kwargs: P.kwargs) -> R:
+        if not reserved.isdisjoint(kwargs):
+            _refuse_parameters(fn.__name__, positional, len(args), kwargs)
+        return fn(*args, **kwargs)
+
+    return plain(without_parameters, f"random.{fn.__name__}")
+
+
+def _refuse_parameters(name: str, positional: list[str], given: int, kwargs: Mapping[str, Any]) -> None:
+    takes = ", ".join(positional[:-1] if positional[-1:] == ["sizes"] else positional)
+    for keyword, value in kwargs.items():
+        if keyword in positional[given:]:
+            raise fail(
+                ArgumentTypeError, f"random.{name}", f"takes {keyword!r} by position, because keywords are dims",
+                instead=f"Write xt.random.{name}({takes}, time=3)",
+            )  # fmt: skip
+        if keyword in _FOREIGN - {*positional}:
+            raise fail(
+                ArgumentTypeError, f"random.{name}", f"{keyword}={shown(value)} would be a dim: keywords are dims",
+                instead=f'A dim of this name is written {{"{keyword}": 3}}; parameters are ({takes}), by position',
+            )  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)

@@ -338,6 +338,9 @@ KEYS = r.split(r.key(0), s=3)
 WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: r.normal(0, a=3), xt.ArgumentTypeError, "xt.random.normal: the first argument is a key, not 0"),
     (lambda: r.normal(r.Key(xt.ones(a=2))), xt.DTypeError, "the words of a key are uint64, not float64"),
+    (lambda: r.bernoulli(r.key(0), p=1, a=3), xt.ArgumentTypeError, "Write xt.random.bernoulli(key, p, time=3)"),
+    (lambda: r.uniform(r.key(0), low=0, high=1, a=3), xt.ArgumentTypeError, "takes 'low' by position"),
+    (lambda: r.normal(r.key(0), loc=0, scale=1, a=3), xt.ArgumentTypeError, "loc=0 would be a dim"),
     (lambda: r.normal(r.key(0), 3), xt.ArgumentTypeError, "sizes are a dict from dims"),
     (lambda: r.normal(KEYS, s=3), xt.DimensionError, "the keys have the dim 's'"),
     (lambda: r.normal(r.key(0), a=3, dtype="i4"), xt.DTypeError, "gives floats, not int32"),
