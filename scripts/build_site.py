@@ -31,8 +31,8 @@ NAMED_BY_FILE = re.compile(r"\[(?:\w+/)*\w+\.md\](?=\((?:[./\w]+/)?\w+\.md\))")
 # The navigation: the pages of each section, in the order in which a reader needs them.
 SECTIONS = {
     "Start": [
-        "README", "docs/install", "docs/tour", "docs/from_numpy", "docs/xarray", "docs/from_jax", "docs/from_torch",
-        "docs/from_pytensor", "docs/missing", "docs/glossary",
+        "README", "docs/install", "docs/tour", "docs/gallery", "docs/from_numpy", "docs/xarray", "docs/from_jax",
+        "docs/from_torch", "docs/from_pytensor", "docs/missing", "docs/glossary",
     ],
     "User guide": [
         "docs/semantics", "docs/control_flow", "docs/gradients", "docs/vectorize", "docs/updates",
@@ -65,6 +65,16 @@ def with_outputs(page: Path) -> str:
             output = "\n".join(["", "", "````{div} output", "```text", *kept, "```", "````"])
             text = text[: block.end()] + output + text[block.end() :]
     return text
+
+
+def program_page(program: str) -> str:
+    """A program of the gallery as a page: its cells of text as text, and its cells of code as blocks."""
+    parts = ["---\norphan: true\n---\n"]  # docs/gallery.md has links to these pages
+    for cell in re.split(r"^# %%", program, flags=re.M)[1:]:
+        kind, _, body = cell.partition("\n")
+        is_text = kind.strip() == "[markdown]"
+        parts.append(re.sub(r"^# ?", "", body, flags=re.M) if is_text else f"```python\n{body.strip()}\n```\n")
+    return "\n".join(parts)
 
 
 def reference(title: str, names: list[str]) -> str:
@@ -115,6 +125,10 @@ def main() -> None:
     with ThreadPoolExecutor() as pool:
         for page, text in zip(pages, pool.map(with_outputs, [ROOT / p for p in pages]), strict=True):
             write(page, text)
+    gallery = with_outputs(ROOT / "docs" / "gallery.md")
+    for program in re.findall(r"\]\(\.\./(examples/\w+)\.py\)", gallery):
+        write(f"{program}.md", program_page((ROOT / f"{program}.py").read_text()))
+    write("docs/gallery.md", gallery.replace(".py)", ".md)"))
 
     families = list_functions.families()
     for title, names in families.items():

@@ -1,0 +1,70 @@
+"""The programs of the gallery find what they say, which NumPy, SciPy or scikit-learn finds, too."""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+# Before matplotlib is imported: no window.
+os.environ.setdefault("MPLBACKEND", "Agg")
+plt = pytest.importorskip("matplotlib.pyplot", reason="the gallery draws with matplotlib")
+xr = pytest.importorskip("xarray", reason="the gallery has labelled data")
+
+pytestmark = pytest.mark.cpu_only("the gallery is one set of programs, whose ops other tests run on devices")
+GALLERY = sorted(set((ROOT / "examples").glob("*.py")) - {ROOT / "examples" / "digits.py"})
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Runs a program in its short form, and returns its names. It has drawn its picture."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GALLERY_SHORT", "1")
+
+    def named(name: str) -> dict[str, Any]:
+        names = runpy.run_path(str(ROOT / "examples" / f"{name}.py"))
+        plt.close("all")
+        assert (tmp_path / "out" / f"{name}.png").stat().st_size > 10_000
+        return names
+
+    return named
+
+
+@pytest.mark.parametrize("path", GALLERY, ids=lambda path: path.stem)
+def test_a_program_is_a_notebook(path: Path) -> None:
+    """Cells as jupytext reads them: the first is text with a title, each cell of code is whole, and has no more
+    than what a reader follows. A program has its row on the page of the gallery."""
+    text = path.read_text()
+    assert text.startswith("# %% [markdown]\n# # ")
+    assert 40 <= len(text.splitlines()) <= 150
+    cells = re.split(r"^# %%", text, flags=re.M)[1:]
+    for cell in cells:
+        kind, _, body = cell.partition("\n")
+        assert kind in ("", " [markdown]")
+        if kind:
+            assert all(line.startswith("#") or not line for line in body.splitlines())
+        else:
+            compile(body, path.name, "exec")
+    assert f"({path.name})" in (ROOT / "docs" / "gallery.md").read_text().replace("../examples/", "")
+
+
+def test_climate(run: Any) -> None:
+    names = run("climate")
+    assert abs(names["north"] - 0.03) < 0.003
+    assert abs(names["tropics"] - 0.01) < 0.003
+    assert min(names["found"].values()) > 0.95
+    field = names["field"]
+    anomaly = field.groupby("time.month") - field.groupby("time.month").mean()
+    days = field.time.copy(data=names["years"].values)
+    slope = xr.cov(anomaly, days, dim="time") / days.var() * (480 - 1) / 480  # cov divides by n - 1
+    np.testing.assert_allclose(names["trend"], slope, atol=1e-12)
+    rest = (anomaly - slope * (days - days.mean())).transpose("time", "lat", "lon")
+    np.testing.assert_allclose(names["anomaly"].transpose("time", "lat", "lon"), rest, atol=1e-10)
+    s = np.linalg.svd((rest * np.sqrt(names["area"])).values.reshape(480, -1), compute_uv=False)
+    np.testing.assert_allclose(names["part"], s**2 / np.sum(s**2), atol=1e-12)
