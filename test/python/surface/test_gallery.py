@@ -68,3 +68,33 @@ def test_climate(run: Any) -> None:
     np.testing.assert_allclose(names["anomaly"].transpose("time", "lat", "lon"), rest, atol=1e-10)
     s = np.linalg.svd((rest * np.sqrt(names["area"])).values.reshape(480, -1), compute_uv=False)
     np.testing.assert_allclose(names["part"], s**2 / np.sum(s**2), atol=1e-12)
+
+
+def test_gaussian_process(run: Any) -> None:
+    """As scikit-learn's GaussianProcessRegressor with the same kernel."""
+    from sklearn.gaussian_process import GaussianProcessRegressor, kernels
+
+    names = run("gaussian_process")
+    p, x, y = names["p"], names["x"].values, names["y"].values
+    assert names["last"] > names["first"] + 5
+    assert names["explained"] > 0.4 and 0.85 < names["covered"] < 0.95
+    signal, noise = np.exp(p["signal"].item()), np.exp(p["noise"].item())
+    kernel = kernels.ConstantKernel(signal) * kernels.RBF(np.exp(p["length"].values)) + kernels.WhiteKernel(noise)
+    peer = GaussianProcessRegressor(kernel, optimizer=None, alpha=0).fit(x, y)
+    np.testing.assert_allclose(names["last"], peer.log_marginal_likelihood(kernel.theta), rtol=1e-9)
+    mean, deviation = peer.predict(names["x_test"].values, return_std=True)
+    np.testing.assert_allclose(names["mean"].values, mean, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(names["deviation"].values, deviation, rtol=1e-6)
+
+
+def test_kalman(run: Any) -> None:
+    """The smoother gives the mean and covariance of a normal distribution, given its noisy values."""
+    names = run("kalman")
+    assert abs(names["noise"] - 15099) < 10 and abs(names["drift"] - 1469) < 5  # Durbin and Koopman, 2001
+    flow, noise, drift = names["flow"].values, names["noise"], names["drift"]
+    n = len(flow)
+    steps = np.minimum.outer(np.arange(n), np.arange(n))
+    prior = 1e9 + drift * steps  # of a level about which nothing is known
+    gain = prior @ np.linalg.inv(prior + noise * np.eye(n))
+    np.testing.assert_allclose(names["mean"], gain @ flow, rtol=1e-4)
+    np.testing.assert_allclose(names["deviation"], np.sqrt(np.diag(prior - gain @ prior)), rtol=1e-3)
