@@ -98,3 +98,23 @@ def test_kalman(run: Any) -> None:
     gain = prior @ np.linalg.inv(prior + noise * np.eye(n))
     np.testing.assert_allclose(names["mean"], gain @ flow, rtol=1e-4)
     np.testing.assert_allclose(names["deviation"], np.sqrt(np.diag(prior - gain @ prior)), rtol=1e-3)
+
+
+def test_eight_schools(run: Any) -> None:
+    """Given tau, all is normal: sums over a grid of tau give the exact posterior means."""
+    names = run("eight_schools")
+    y, variance = names["effect"].values, names["error"].values ** 2
+    weights, means = [], []
+    for log_tau in np.linspace(-8, 5, 2000):
+        tau = np.exp(log_tau)
+        of_mean = np.sum(1 / (variance + tau**2)) + 1 / 25
+        mu = np.sum(y / (variance + tau**2)) / of_mean
+        total = np.diag(variance + tau**2) + 25
+        score = -0.5 * (np.linalg.slogdet(total)[1] + y @ np.linalg.solve(total, y))
+        weights.append(np.exp(score) * tau / (1 + (tau / 5) ** 2))
+        means.append([mu, tau, *(mu + tau**2 / (variance + tau**2) * (y - mu))])
+    exact = np.average(means, axis=0, weights=weights)
+    found = names["mean"]
+    np.testing.assert_allclose([found["mu"].item(), found["tau"].item(), *found["effect"].values], exact, atol=0.3)
+    assert 0.9 < found["accepted"].item() < 1
+    assert names["r_hat"](names["found"]["mu"]) < 1.02
