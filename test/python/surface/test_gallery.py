@@ -118,3 +118,21 @@ def test_eight_schools(run: Any) -> None:
     np.testing.assert_allclose([found["mu"].item(), found["tau"].item(), *found["effect"].values], exact, atol=0.3)
     assert 0.9 < found["accepted"].item() < 1
     assert names["r_hat"](names["found"]["mu"]) < 1.02
+
+
+def test_heat(run: Any) -> None:
+    """Temperatures solve the equation as SciPy does, and the implicit gradient is that of finite differences."""
+    from scipy.optimize import fsolve
+
+    names = run("heat")
+    k, n = np.exp(names["true_log_k"].values), names["NODES"]
+    for heating, truth in zip(names["heating"].values, names["truth"].values, strict=True):
+        solved = fsolve(
+            lambda u, h=heating: np.diff(k * np.diff(np.pad(u, 1))) * (n + 1) ** 2 + h - 2.0 * u**4, truth * 0 + 0.3
+        )
+        np.testing.assert_allclose(truth, solved, rtol=1e-6)
+    along = np.sin(np.arange(n + 1.0))
+    far, near = (names["misfit"](names["flat"] + names["xt"].array(s * along, "link")).item() for s in (1e-4, -1e-4))
+    np.testing.assert_allclose(names["gradient"].values @ along, (far - near) / 2e-4, rtol=1e-5)
+    assert names["misfit"](names["log_k"]).item() < 2 * n
+    assert abs(names["error"]).mean() < 0.05
