@@ -136,3 +136,16 @@ def test_heat(run: Any) -> None:
     np.testing.assert_allclose(names["gradient"].values @ along, (far - near) / 2e-4, rtol=1e-5)
     assert names["misfit"](names["log_k"]).item() < 2 * n
     assert abs(names["error"]).mean() < 0.05
+
+
+def test_deblur(run: Any) -> None:
+    """The blur is SciPy's convolution with wrapped edges, and each method is better than the one before."""
+    from scipy.ndimage import convolve
+
+    names = run("deblur")
+    kernel = np.roll(names["path"], (5, 5), (0, 1))[:11, :11]
+    image = names["image"].values
+    blurred = np.stack([convolve(image[..., i], kernel, mode="wrap") for i in range(3)], axis=-1)
+    np.testing.assert_allclose(names["blur"](names["image"]).values, blurred, atol=2e-6)
+    found = names["found"]
+    assert found["total variation"] > found["Wiener's filter"] > found["shaken"] + 2
