@@ -149,3 +149,19 @@ def test_deblur(run: Any) -> None:
     np.testing.assert_allclose(names["blur"](names["image"]).values, blurred, atol=2e-6)
     found = names["found"]
     assert found["total variation"] > found["Wiener's filter"] > found["shaken"] + 2
+
+
+def test_neural_ode(run: Any) -> None:
+    """SciPy integrates the learned equation to the same swings, which are near the true ones."""
+    from scipy.integrate import solve_ivp
+
+    names = run("neural_ode")
+    w1, b1, w2, b2 = (names["p"][name].values.astype("f8") for name in ("w1", "b1", "w2", "b2"))
+    times = 0.1 * np.arange(81)
+    for start, predicted in zip(names["starts"], names["predicted"], strict=True):
+        solved = solve_ivp(
+            lambda t, u: np.tanh(u @ w1 + b1) @ w2 + b2, (0, 8), start, t_eval=times, rtol=1e-8, atol=1e-8
+        )
+        np.testing.assert_allclose(predicted, solved.y.T[1:], atol=2e-3)
+    assert names["error"] < 0.2
+    assert names["losses"][-1] < names["losses"][0] / 50
