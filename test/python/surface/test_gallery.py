@@ -165,3 +165,22 @@ def test_neural_ode(run: Any) -> None:
         np.testing.assert_allclose(predicted, solved.y.T[1:], atol=2e-3)
     assert names["error"] < 0.2
     assert names["losses"][-1] < names["losses"][0] / 50
+
+
+def test_nbody(run: Any) -> None:
+    """The first step is what NumPy gives, and momentum is kept whatever the network learned."""
+    names = run("nbody")
+    x, v = names["x6"].values.astype("f8"), names["v6"].values.astype("f8")
+
+    def acceleration(x: np.ndarray) -> np.ndarray:
+        apart = x[None] - x[:, None]
+        return np.sum(apart * (np.sum(apart**2, axis=-1, keepdims=True) + 0.3**2) ** -1.5, axis=1)
+
+    middle = v + 0.025 * acceleration(x)
+    x = x + 0.05 * middle
+    v = middle + 0.025 * acceleration(x)
+    moved, velocity = (a.isel(time=0).transpose("body", "axis").values for a in names["paths"][0])
+    np.testing.assert_allclose(moved, x, atol=1e-6)
+    np.testing.assert_allclose(velocity, v, atol=1e-5)
+    assert names["drift"] < 1e-4
+    assert names["error"] < 0.1
