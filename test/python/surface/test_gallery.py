@@ -184,3 +184,25 @@ def test_nbody(run: Any) -> None:
     np.testing.assert_allclose(velocity, v, atol=1e-5)
     assert names["drift"] < 1e-4
     assert names["error"] < 0.1
+
+
+def test_transformer(run: Any) -> None:
+    """Attention is what NumPy gives; no character sees a later one; and context is worth bits."""
+    names = run("transformer")
+    xt, params, context = names["xt"], names["params"], names["CONTEXT"]
+    p = {name: value.values.astype("f8") for name, value in params["layers"][0].items()}
+    x = np.random.default_rng(0).normal(size=(context, names["WIDTH"])).astype("f4")
+    q, k, v = (np.einsum("tw,whf->htf", x, p[name]) for name in ("query", "key", "value"))
+    scores = np.einsum("htf,hsf->hts", q, k) / np.sqrt(q.shape[-1])
+    weights = np.exp(scores) * np.tri(context)
+    mixed = np.einsum("hts,hsf->htf", weights / weights.sum(-1, keepdims=True), v)
+    found = names["attend"](params["layers"][0], xt.array(x, ("time", "width"))).transpose("time", "width").values
+    np.testing.assert_allclose(found, np.einsum("htf,whf->tw", mixed, p["out"]), atol=1e-4)
+
+    codes = names["test_codes"][:context]
+    other = np.append(codes[:-1], (codes[-1] + 1) % len(names["characters"]))
+    one, two = (names["logits"](params, xt.array(c, "time")).transpose("time", "char").values for c in (codes, other))
+    np.testing.assert_array_equal(one[:-1], two[:-1])
+    assert not np.allclose(one[-1], two[-1])
+    assert names["bits"] < names["without_context"] - 0.5
+    assert len(names["written"]) == 20
