@@ -32,7 +32,7 @@ NAMED_BY_FILE = re.compile(r"\[(?:\w+/)*\w+\.md\](?=\((?:[./\w]+/)?\w+\.md\))")
 SECTIONS = {
     "Start": [
         "README", "docs/install", "docs/tour", "docs/gallery", "docs/from_numpy", "docs/xarray", "docs/from_jax",
-        "docs/from_torch", "docs/from_pytensor", "docs/missing", "docs/glossary",
+        "docs/from_torch", "docs/from_pytensor", "docs/missing", "docs/glossary", "CHANGELOG",
     ],
     "User guide": [
         "docs/semantics", "docs/control_flow", "docs/gradients", "docs/vectorize", "docs/updates",
