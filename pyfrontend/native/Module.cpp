@@ -20,6 +20,39 @@ using namespace xtensor;
 
 namespace {
 
+/// CPython loads this module once: another interpreter that imports it would share its types and
+/// static state with the first. It would also import NumPy, which then fails in all others.
+bool isPlaceForUs() {
+  if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+    PyErr_SetString(PyExc_ImportError,
+                    "xtensor works in the main interpreter of a process, and this is a "
+                    "sub-interpreter: import it there, or start a process (multiprocessing)");
+    return false;
+  }
+#ifdef Py_GIL_DISABLED
+  // CPython has switched the GIL on for us, with a warning, unless the user forbids that.
+  PyObject *asks = PySys_GetObject("_is_gil_enabled");
+  PyObject *answer = asks ? PyObject_CallNoArgs(asks) : nullptr;
+  if (!answer)
+    return false;
+  bool isOn = answer == Py_True;
+  Py_DECREF(answer);
+  if (!isOn) {
+    PyErr_SetString(PyExc_ImportError,
+                    "xtensor needs the GIL, and this free-threaded Python runs without: "
+                    "start it without PYTHON_GIL=0 and -X gil=0");
+    return false;
+  }
+#endif
+  return true;
+}
+
+PyObject *checkPlace(PyObject *, PyObject *) {
+  if (!isPlaceForUs())
+    return nullptr;
+  Py_RETURN_NONE;
+}
+
 PyObject *numThreads(PyObject *, PyObject *) { return PyLong_FromLong(xt_num_threads()); }
 
 PyObject *setNumThreads(PyObject *, PyObject *arg) {
@@ -49,6 +82,8 @@ PyObject *lapackName(PyObject *, PyObject *) {
 }
 
 PyMethodDef functions[] = {
+    {"check_place", checkPlace, METH_NOARGS,
+     "check_place()\n--\n\nRaises ImportError in a sub-interpreter, and without a GIL."},
     {"num_threads", numThreads, METH_NOARGS,
      "num_threads()\n--\n\nThreads that compiled code uses."},
     {"set_num_threads", setNumThreads, METH_O,
@@ -82,6 +117,8 @@ bool initJax([[maybe_unused]] PyObject *module) {
 } // namespace
 
 PyMODINIT_FUNC PyInit__native() {
+  if (!isPlaceForUs())
+    return nullptr;
   if (_import_array() < 0)
     return nullptr;
   // The loader holds the dynamic linker's lock, for which every later import of an extension would

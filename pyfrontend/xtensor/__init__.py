@@ -14,6 +14,8 @@ from .base.collector import Paused as _Paused
 
 with _Paused():
     from . import _native as _native  # first: it starts to load the compiler
+
+    _native.check_place()
     from . import debug, fft, linalg, nn, optim, random, signal, testing, tree
     from .aot.bundle import Bundle
     from .aot.export import export

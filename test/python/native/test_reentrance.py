@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import signal
+import subprocess
 import sys
 import threading
 from types import SimpleNamespace
@@ -106,3 +107,31 @@ def test_a_new_program_is_not_the_one_that_goes() -> None:
         assert len(programs.entries) <= 2
         for entry in programs.entries.values():
             entry.used = True
+
+
+SUB_INTERPRETER = """
+import sys
+import _xxsubinterpreters as interpreters
+if sys.argv[1] == "after":
+    import xtensor as xt
+try:
+    interpreters.run_string(interpreters.create(), "import xtensor")
+except interpreters.RunFailedError as error:
+    print(error)
+import xtensor as xt
+print(float(xt.sum(xt.array([1.0, 2.0], dims="a"))))
+"""
+
+
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="later versions have another module for sub-interpreters")
+@pytest.mark.parametrize("order", ["before", "after"])
+def test_a_sub_interpreter_is_refused(order: str) -> None:
+    """And the main one is not harmed, whether or not it has imported the package before."""
+    done = subprocess.run([sys.executable, "-c", SUB_INTERPRETER, order], capture_output=True, text=True, check=False)
+    said, value = done.stdout.splitlines()
+    assert (
+        said == "<class 'ImportError'>: xtensor works in the main interpreter of a process, and this is a "
+        "sub-interpreter: import it there, or start a process (multiprocessing)"
+    )
+    assert value == "3.0"
+    assert done.stderr == ""
