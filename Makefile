@@ -2,7 +2,7 @@
 # everything else is one line.
 PYTHON := .venv/bin/python
 
-.PHONY: setup demo test test-all test-vulkan test-metal fuzz fuzz-ir bench lint asan site wheel wheel-test
+.PHONY: setup demo test test-all test-vulkan test-metal fuzz fuzz-ir bench lint asan site wheel wheel-test sdist
 setup:
 	@scripts/setup.sh
 
@@ -60,3 +60,7 @@ wheel: setup
 
 wheel-test: wheel
 	scripts/test_wheel.sh dist/*.whl
+
+# dist/xtensor_mlir-*.tar.gz, whose build fetches nothing but Python packages
+sdist: setup
+	scripts/sdist.sh

@@ -2,7 +2,8 @@
 """Fetch the headers of DUCC's Fourier transforms, which the runtime is built with.
 
 They come from the source distribution of the Python package ducc0, checked against a known SHA-256, and are kept in a
-cache folder outside of the tree. These files are under the 3-clause BSD licence. Prints the folder to include.
+cache folder outside of the tree. These files are under the 3-clause BSD licence. A source distribution of ours has them
+inside (scripts/sdist.sh), and fetches nothing. Prints the folder to include.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 
 VERSION = "0.40.0"
 SHA256 = "345a6141a2a5843e141cedb8c4fec80037020515a2c73d3abe487baca37c6048"
+INSIDE = Path(__file__).resolve().parent.parent / "fetched" / "ducc"
 WANTED = ("ducc0/fft/", "ducc0/infra/", "ducc0/math/")
 
 
@@ -57,7 +59,8 @@ def extract(archive: Path, into: Path) -> None:
 
 
 def main() -> None:
-    home = cache_root() / f"{VERSION}-{SHA256[:12]}"
+    name = f"{VERSION}-{SHA256[:12]}"
+    home = (INSIDE if (INSIDE / name).is_dir() else cache_root()) / name
     if not (home / "ducc0" / "fft" / "fft.h").exists():
         home.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=home.parent) as scratch:

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Fetch the sources of MLIR's own Python bindings for the MLIR that is installed.
+"""Fetch the sources of MLIR's own Python bindings for the MLIR that is installed, or for another release.
+
+    fetch_mlir_python.py [22.1.8]
 
 Debian ships libMLIR without its Python bindings. This script takes their sources (mlir/python and
 mlir/lib/Bindings/Python) from the Debian source package of the same release. It compares the
 package with a known SHA-256, keeps the sources in a cache folder outside of the tree, and prints
-that folder.
+that folder. A source distribution of ours has them inside (scripts/sdist.sh), and fetches nothing.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from pathlib import Path
 # Upstream release -> SHA-256 of Debian's orig tarball.
 KNOWN = {"22.1.8": "b49b9277aef97616320b2da259e1f8174c65b0ce2fbe2e8629644a97693402fe"}
 PACKAGE = "llvm-toolchain-22"
+INSIDE = Path(__file__).resolve().parent.parent / "fetched" / "mlir-python"
 WANTED = ("mlir/python/", "mlir/lib/Bindings/Python/")
 # Raise when `trim` changes, so that caches made before are not taken.
 REVISION = 1
@@ -162,8 +165,9 @@ def trim(cmakelists: Path) -> None:
 
 
 def main() -> None:
-    release = wanted_release()
-    home = cache_root() / f"{release}-{KNOWN.get(release, 'unknown')[:12]}-{REVISION}"
+    release = sys.argv[1] if len(sys.argv) > 1 else wanted_release()
+    name = f"{release}-{KNOWN.get(release, 'unknown')[:12]}-{REVISION}"
+    home = (INSIDE if (INSIDE / name).is_dir() else cache_root()) / name
     if not (home / "python" / "CMakeLists.txt").exists():
         home.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=home.parent) as scratch:
