@@ -7,6 +7,7 @@
 #include "XTensor/Place.h"
 #include "compiler/Compiler.h"
 #include "compiler/Cost.h"
+#include "compiler/EveryPhase.h"
 #include "compiler/Export.h"
 #include "compiler/Foreign.h"
 #include "compiler/Interface.h"
@@ -148,6 +149,15 @@ MlirStringRef xtensorCompiledGetSiteOp(XTensorCompiled compiled, intptr_t i) {
 bool xtensorPrintAfter(MlirModule module, MlirStringRef phase, bool locations, MlirStringRef target,
                        MlirStringCallback callback, void *userData) {
   auto text = xtensor::textAfter(unwrap(module), unwrap(phase), locations, unwrap(target));
+  if (failed(text))
+    return false;
+  callback(wrapped(*text), userData);
+  return true;
+}
+
+bool xtensorPrintEveryPhase(MlirModule module, MlirStringRef target, MlirStringCallback callback,
+                            void *userData) {
+  auto text = xtensor::everyPhase(unwrap(module), unwrap(target));
   if (failed(text))
     return false;
   callback(wrapped(*text), userData);

@@ -82,6 +82,10 @@ MLIR_CAPI_EXPORTED MlirStringRef xtensorCompiledGetSiteLocation(XTensorCompiled 
 MLIR_CAPI_EXPORTED bool xtensorPrintAfter(MlirModule module, MlirStringRef phase, bool locations,
                                           MlirStringRef target, MlirStringCallback callback,
                                           void *userData);
+/* JSON of the module after each of its phases; see EveryPhase.h. False on failure, with
+ * diagnostics. */
+MLIR_CAPI_EXPORTED bool xtensorPrintEveryPhase(MlirModule module, MlirStringRef target,
+                                               MlirStringCallback callback, void *userData);
 
 /* A bundle (compiler/Export.h) of one function or more. Other lists may be empty; `targets` names
  * one at least. */

@@ -134,9 +134,7 @@ static LogicalResult checkTarget(ModuleOp module, StringRef target) {
   return module.emitError("this build generates no code for ") << target.split(',').first;
 }
 
-/// The kernels of a module in the language of their device, where that is text: in the IR it is a
-/// string on one line.
-static std::string kernelTexts(ModuleOp module) {
+std::string xtensor::kernelTexts(ModuleOp module) {
   std::string text;
   for (auto kernel : module.getOps<mlir::gpu::GPUModuleOp>())
     if (auto code = kernel->getAttrOfType<StringAttr>(xtensor::gpu::kCodeAttr))

@@ -68,6 +68,10 @@ mlir::FailureOr<Compiled> compile(mlir::ModuleOp module, const CompilerOptions &
 mlir::FailureOr<std::string> textAfter(mlir::ModuleOp module, llvm::StringRef phase, bool locations,
                                        llvm::StringRef target = "cpu");
 
+/// The kernels of a module in the language of their device, where that is text: in the IR it is a
+/// string on one line.
+std::string kernelTexts(mlir::ModuleOp module);
+
 } // namespace xtensor
 
 #endif // XTENSOR_COMPILER_COMPILER_H

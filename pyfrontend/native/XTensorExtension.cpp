@@ -163,6 +163,13 @@ std::string textAfter(py::PyModule &module, const std::string &phase, bool locat
   return text;
 }
 
+std::string everyPhase(py::PyModule &module, const std::string &target) {
+  std::string text;
+  if (!xtensorPrintEveryPhase(module.get(), refOf(target), append, &text))
+    throw failed("the phases failed");
+  return text;
+}
+
 std::string sizesOf(py::PyModule &module) {
   std::string text;
   if (!xtensorSizes(module.get(), append, &text))
@@ -304,6 +311,9 @@ void bindCompiler(nb::module_ &m) {
       "cache_limit, the bytes that cache_dir may hold, and target, \"cpu\" or a device's profile.");
   m.def("as_text", &textAfter, nb::arg("module"), nb::arg("phase"), nb::arg("locations") = false,
         nb::arg("target") = "cpu", "The module as it is after a phase on its way to a target.");
+  m.def(
+      "every_phase", &everyPhase, nb::arg("module"), nb::arg("target") = "cpu",
+      "JSON: the module after each of its phases, and which line is made of which of the user's.");
   m.def("export_bundle", &exportBundle, nb::arg("functions"), nb::arg("options"),
         "The bytes of a bundle of traced modules; functions and options are those of "
         "compiler/Export.h.");

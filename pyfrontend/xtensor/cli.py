@@ -33,12 +33,14 @@ from .call.compilations import Compilation, listeners
 from .call.entry import Function
 from .compiler import cache
 from .compiler.options import PHASES, check_phase
+from .explorer.page import Explorer, explored
 from .ir.context import compiler, context, mlir
 from .transforms.jit import Jitted, jit
+from .transforms.stages import Lowered
 from .values.devices import BACKENDS, of_backend, processor
 from .values.options import option
 from .values.spec import Spec
-from .values.targets import target_named
+from .values.targets import Target, target_named
 
 _SHOW = """\
 Prints a function of a file as it is after a phase of the compiler. What it is traced at is, in this order:
@@ -46,6 +48,7 @@ Prints a function of a file as it is after a phase of the compiler. What it is t
   `example_args` in the file: a tuple, a dict from function names to tuples, or a function that gives either
   the function's own annotations and defaults, where these are arrays, numbers or xt.spec(...)
 """
+_EXPLORE = "Writes one HTML file, which shows a function of a file beside its program after each phase"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -65,6 +68,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     show.add_argument("--device", metavar="NAME", help="what for: cpu (default), vulkan, metal, cuda")
     show.add_argument("--locations", action="store_true", help="print file:line of every op")
     show.set_defaults(run=_show)
+    explore = commands.add_parser(
+        "explore",
+        help="write a page that shows a function after every phase",
+        description=_SHOW.replace("Prints a function of a file as it is after a phase", _EXPLORE),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    explore.add_argument("target", metavar="FILE.py:FUNCTION")
+    explore.add_argument("-o", "--output", metavar="PAGE.html", help="the page (default: FUNCTION.html)")
+    explore.add_argument("--arg", action="append", metavar="SPEC", help="an argument's dims, sizes and dtype")
+    explore.add_argument("--device", metavar="NAME", help="what for: cpu (default), vulkan, metal, cuda")
+    explore.set_defaults(run=_explore)
     _add_compile(commands)
     explain = commands.add_parser("explain", help="run a program, and say what was compiled and why again")
     explain.add_argument("--quiet", action="store_true", help="only the table at the end, without each compilation")
@@ -221,15 +235,32 @@ def _show(options: argparse.Namespace) -> int:
         target = target_named(options.device or "cpu")
     with _option("--phase"):
         check_phase(options.phase, target.backend)
+    lowered = _lowered(options, target)
+    print(lowered.as_text(options.phase, locations=options.locations))
+    return 0
+
+
+def _lowered(options: argparse.Namespace, target: Target) -> Lowered:
+    """The function of the command line at the arguments that it names, for its device if it names one."""
     function, module = _load(options.target)
     args = [parse_spec(a) for a in options.arg] if options.arg else _example_args(function, module)
     _check_count(function, args)
     jitted = function if isinstance(function, Jitted) else jit(function)
     with _users_code():
-        lowered = jitted.trace(*args).lower()
+        lowered: Lowered = jitted.trace(*args).lower()
     if options.device:
         lowered.target = target
-    print(lowered.as_text(options.phase, locations=options.locations))
+    return lowered
+
+
+def _explore(options: argparse.Namespace) -> int:
+    with _option("--device"):
+        target = target_named(options.device or "cpu")
+    lowered = _lowered(options, target)
+    path, _, name = options.target.rpartition(":")
+    page = Explorer(explored(lowered.program, lowered.target, path))
+    with _without(user_line()):
+        print(page.write(options.output or f"{name}.html"))
     return 0
 
 

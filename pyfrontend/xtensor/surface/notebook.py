@@ -126,7 +126,7 @@ def jitted_html(f: Jitted[..., Any]) -> str:
     ]
     head = ("for", "device", "made in", "called at", "again, because")
     inside += _section(f"Compilations ({len(made)})", _table(head, compiled) if made else "none so far", bool(made))
-    calls = (".lower(..).as_text(phase)", ".cost(..)", ".compilations")
+    calls = (".explore(..)", ".lower(..).as_text(phase)", ".cost(..)", ".compilations")
     inside += _section("More", "<br>".join(f"<code>{_text(f.__name__ + call)}</code>" for call in calls))
     return _titled("xt.jit", f"{f.__name__}{signature or '(..)'}", inside)
 

@@ -23,6 +23,7 @@ from ..call.entry import Entry, Function, moved
 from ..call.opened import Programs
 from ..call.spelling import spelling
 from ..compiler import nonfinite
+from ..explorer.page import Explorer, explored
 from ..labels.relabel import LabelsKey, LatestLabels
 from ..labels.xarray import is_dataarray
 from ..trace import program as programs
@@ -151,6 +152,31 @@ class Jitted(Function, Pickled, Generic[P, R]):
     def as_text(self, phase: str, *args: Any, **kwargs: Any) -> str:
         """Returns ``f.lower(*args).as_text(phase)``."""
         return str(self.lower(*args, **kwargs).as_text(phase))
+
+    @trimmed
+    def explore(self, *args: Any, path: Any = None, **kwargs: Any) -> Any:
+        """Returns an `Explorer`, a page that shows your Python beside the program after each phase.
+
+        A click on a line of either side shows what belongs to it on the other. The page is one HTML file, which needs
+        no network: ``explore(.., path="f.html")`` writes it, and so does ``.write("f.html")``. A notebook shows it.
+        The arguments are arrays or `xt.spec`; ``device=`` is as in `trace`. If `f` has a parameter `path`, it gets it.
+        ArgumentError if the file cannot be written.
+
+        Example:
+        >>> f = xt.jit(lambda x: xt.sum(xt.exp(x)))
+        >>> page = f.explore(xt.spec(i=4))
+        >>> [phase["name"] for phase in page.data["phases"]][:3]
+        ['traced', 'simplified', 'differentiated']
+        """
+        signature = signature_of(self.__wrapped__)
+        if signature is not None and "path" in signature.parameters:
+            kwargs, path = {**kwargs, **({} if path is None else {"path": path})}, None
+        program, _, target = self._compiler.abstract(args, kwargs)
+        code = code_of(self.__wrapped__)
+        page = Explorer(explored(program, target, code.co_filename if code else ""))
+        if path is not None:
+            page.write(path)
+        return page
 
 
 _traced = threading.local()  # layout: of the program that is being traced

@@ -1,0 +1,1 @@
+"""The explorer: one HTML file that shows a program after each phase, beside the user's Python."""

@@ -1,0 +1,327 @@
+// The explorer's page: the user's Python on the left, the program after a phase on the right. A click on a line of
+// either side shows what belongs to it on the other. The data is what explorer/page.py describes.
+"use strict";
+(() => {
+const data = JSON.parse(document.getElementById("data").textContent);
+const byId = (id) => document.getElementById(id);
+const HEIGHT = 18;  // of a row, as in page.css
+const LONGEST = 2000;  // characters of a line that are shown
+
+// -- colours ---------------------------------------------------------------------------------------------------------
+
+// What MLIR's syntax, assembly, PTX and Metal's language have in common. The class of a part is the name of its group.
+const TOKENS = new RegExp([
+  /(?<c>\/\/.*|^\s*#(?!\w).*)/, /(?<s>"(?:[^"\\]|\\.)*")/, /(?<v>[%@$][\w$.#-]+|\^\w+|[#!][\w.$-]+)/,
+  /(?<k>\b(?:module|return|func\.func)\b|\b[A-Za-z_]\w*\.[A-Za-z_][\w.]*|^\s+[a-z][\w.]*(?=\t)|^\s*\.[a-z]\w*)/,
+  /(?<n>\b(?:0x[0-9a-fA-F]+|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)\b)/,
+].map((part) => part.source).join("|"), "g");
+
+function* coloured(text) {
+  for (const found of text.matchAll(TOKENS)) {
+    const [kind] = Object.entries(found.groups).find(([, part]) => part !== undefined);
+    yield [found.index, found.index + found[0].length, kind];
+  }
+}
+
+function* ofSpans(spans) {
+  for (let i = 0; i < spans.length; i += 3) yield [spans[i], spans[i + 1], spans[i + 2]];
+}
+
+/** Appends `text` to `row`, with its coloured parts and with what is searched for in it. */
+function write(row, text, parts, wanted) {
+  const shown = text.length > LONGEST ? text.slice(0, LONGEST) : text;
+  const cuts = [];
+  if (wanted) {
+    const low = shown.toLowerCase();
+    for (let at = low.indexOf(wanted); at >= 0; at = low.indexOf(wanted, at + wanted.length))
+      cuts.push([at, at + wanted.length]);
+  }
+  const plain = (from, to, parent) => {
+    for (const [begin, end] of cuts) {
+      if (end <= from || begin >= to) continue;
+      if (begin > from) parent.append(shown.slice(from, begin));
+      const mark = parent.appendChild(document.createElement("mark"));
+      mark.textContent = shown.slice(Math.max(from, begin), Math.min(to, end));
+      from = Math.min(to, end);
+    }
+    if (from < to) parent.append(shown.slice(from, to));
+  };
+  let done = 0;
+  for (const [begin, end, kind] of parts(shown)) {
+    if (begin < done || begin >= shown.length) continue;
+    plain(done, begin, row);
+    const span = row.appendChild(document.createElement("span"));
+    span.className = kind;
+    plain(begin, Math.min(end, shown.length), span);
+    done = end;
+  }
+  plain(done, shown.length, row);
+  if (shown.length < text.length) row.append(` .. ${text.length - shown.length} more characters`);
+}
+
+// -- a list of which only the rows in view are there -----------------------------------------------------------------
+
+class List {
+  /** fill(row, i) writes row i; choose(i) is told of a click, or of the arrow keys. */
+  constructor(pane, fill, choose) {
+    Object.assign(this, {pane, fill, choose, count: 0, cursor: -1, rows: new Map()});
+    this.sizer = pane.appendChild(document.createElement("div"));
+    this.sizer.className = "sizer";
+    this.sizer.role = "presentation";
+    pane.addEventListener("scroll", () => this.draw());
+    new ResizeObserver(() => this.draw()).observe(pane);
+    pane.addEventListener("click", (event) => {
+      const row = event.target.closest(".row");
+      if (row) this.choose(Number(row.dataset.i));
+    });
+    pane.addEventListener("keydown", (event) => {
+      const step = {ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20}[event.key];
+      if (!step || !this.count) return;
+      event.preventDefault();
+      this.choose(Math.max(0, Math.min(this.count - 1, this.cursor + step)));
+      this.show(this.cursor);
+    });
+  }
+  set(count, columns) {
+    this.count = count;
+    this.cursor = -1;
+    this.sizer.style.height = `${count * HEIGHT}px`;
+    this.sizer.style.width = `calc(${Math.min(columns, LONGEST + 40) + 10}ch + 10px)`;
+    this.draw(true);
+  }
+  draw(anew = false) {
+    const first = Math.max(0, Math.floor(this.pane.scrollTop / HEIGHT) - 10);
+    const end = Math.min(this.count, Math.ceil((this.pane.scrollTop + this.pane.clientHeight) / HEIGHT) + 10);
+    for (const [i, row] of this.rows)
+      if (anew || i < first || i >= end) {
+        row.remove();
+        this.rows.delete(i);
+      }
+    for (let i = first; i < end; ++i) {
+      if (this.rows.has(i)) continue;
+      const row = document.createElement("div");
+      row.className = "row";
+      row.role = "option";
+      row.id = `${this.pane.id}-${i}`;
+      row.dataset.i = i;
+      row.style.top = `${i * HEIGHT}px`;
+      row.setAttribute("aria-posinset", i + 1);
+      row.setAttribute("aria-setsize", this.count);
+      row.setAttribute("aria-selected", "false");
+      this.fill(row, i);
+      this.sizer.append(row);
+      this.rows.set(i, row);
+    }
+    if (this.rows.has(this.cursor)) this.pane.setAttribute("aria-activedescendant", `${this.pane.id}-${this.cursor}`);
+    else this.pane.removeAttribute("aria-activedescendant");
+  }
+  /** Scrolls to row i, unless it is in view. */
+  show(i) {
+    const top = i * HEIGHT, view = this.pane.clientHeight;
+    if (i >= 0 && (top < this.pane.scrollTop || top + 2 * HEIGHT > this.pane.scrollTop + view))
+      this.pane.scrollTop = Math.max(0, top - view / 3);
+    this.draw();
+  }
+}
+
+// -- what belongs together -------------------------------------------------------------------------------------------
+
+// The rows of the source: a head for each file, and its lines. A place is the number of such a row.
+const rows = [];
+const rowOf = data.files.map((file, f) => {
+  const head = rows.push({file, line: 0}) - 1;
+  file.lines.forEach((text, i) => rows.push({file, line: i + 1}));
+  return head;
+});
+const textOf = (row) => row.line ? row.file.lines[row.line - 1] : row.file.name;
+const placesOf = data.origins.map((origin) => origin.at.map(([file, line]) => rowOf[file] + line));
+const made = new Set(placesOf.flat());  // rows that some op was made of
+const widest = (lines) => lines.reduce((most, line) => Math.max(most, line.length + 7 * line.split("\t").length), 0);
+
+const state = {phase: 0, places: new Set(), wanted: "", line: -1};
+
+const isHit = (origin) => origin >= 0 && placesOf[origin].some((place) => state.places.has(place));
+const phase = () => data.phases[state.phase];
+const hitsOf = (p) => p.origins.flatMap((origin, i) => isHit(origin) ? [i] : []);
+const placeText = (place) => `${rows[place].file.name}:${rows[place].line}`;
+
+/** "cotangent": what the derivative's pass made the op as; "" for the user's own. */
+const markOf = (origin) => origin < 0 ? "" : data.origins[origin].marks[0] ?? "";
+
+const source = new List(byId("source"), (row, i) => {
+  const {file, line} = rows[i];
+  if (!line) {
+    row.classList.add("head");
+    row.textContent = file.name;
+    return;
+  }
+  addNumber(row, line);
+  write(row, textOf(rows[i]), () => ofSpans(file.spans[line - 1]), state.wanted);
+  row.classList.toggle("none", !made.has(i));
+  select(row, state.places.has(i), i === source.cursor);
+}, (i) => {
+  if (rows[i].line) choose([i], -1, i);
+});
+
+const code = new List(byId("phase"), (row, i) => {
+  const origin = phase().origins[i], mark = markOf(origin);
+  addNumber(row, i + 1);
+  write(row, phase().lines[i], coloured, state.wanted);
+  if (mark) row.dataset.mark = mark.split(" ")[0];
+  if (mark) row.title = data.origins[origin].marks.join(", from ");
+  row.classList.toggle("none", origin < 0 || !placesOf[origin].length);
+  select(row, isHit(origin), i === code.cursor);
+}, (i) => {
+  const origin = phase().origins[i];
+  choose(origin < 0 ? [] : placesOf[origin], i, -1);
+});
+
+function addNumber(row, number) {
+  const span = row.appendChild(document.createElement("span"));
+  span.className = "number";
+  span.textContent = number;
+}
+
+function select(row, isSelected, isHere) {
+  row.classList.toggle("hit", isSelected);
+  row.classList.toggle("here", isHere);
+  row.setAttribute("aria-selected", String(isSelected));
+}
+
+/** The rows of the source that are chosen, by a click there (`row`) or on a line of the phase (`line`). */
+function choose(places, line, row) {
+  state.places = new Set(places);
+  code.cursor = line;
+  source.cursor = row;
+  tell();
+  code.draw(true);
+  source.draw(true);
+  if (line < 0 && places.length) code.show(hitsOf(phase())[0] ?? -1);
+  if (row < 0 && places.length) source.show(Math.min(...places));
+}
+
+function tell() {
+  for (const [i, tab] of [...byId("tabs").children].entries()) {
+    const count = state.places.size ? hitsOf(data.phases[i]).length : "";
+    tab.querySelector(".count").textContent = count;
+    tab.title = state.places.size ? `${count} lines are made of what is chosen` : "";
+  }
+  const origin = code.cursor >= 0 ? phase().origins[code.cursor] : -1;
+  const marks = origin >= 0 ? data.origins[origin].marks : [];
+  const parts = [...state.places].map(placeText);
+  let text = "Click a line, or use the arrow keys. Left and right: the phases. /: search. n: next line. Escape: none.";
+  if (parts.length)
+    text = `${parts.join(", ")}${marks.length ? ` (${marks.join(", from ")})` : ""}: ${hitsOf(phase()).length} lines of `
+      + `${phase().name}`;
+  else if (code.cursor >= 0) text = `${phase().name}:${code.cursor + 1} is made of no line of yours`;
+  byId("status").textContent = text;
+}
+
+// -- phases ----------------------------------------------------------------------------------------------------------
+
+data.phases.forEach((each, i) => {
+  const tab = byId("tabs").appendChild(document.createElement("button"));
+  tab.type = "button";
+  tab.role = "tab";
+  tab.setAttribute("aria-controls", "phase");
+  tab.append(each.name);
+  tab.appendChild(document.createElement("span")).className = "count";
+  tab.addEventListener("click", () => go(i));
+});
+
+function go(i) {
+  state.phase = i;
+  for (const [j, tab] of [...byId("tabs").children].entries()) {
+    tab.setAttribute("aria-selected", String(i === j));
+    tab.tabIndex = i === j ? 0 : -1;
+  }
+  byId("tabs").children[i].scrollIntoView({block: "nearest", inline: "nearest"});
+  byId("phase").scrollTop = 0;
+  code.set(phase().lines.length, widest(phase().lines));
+  code.show(hitsOf(phase())[0] ?? -1);
+  tell();
+  look();
+}
+
+// -- search ----------------------------------------------------------------------------------------------------------
+
+let matches = [], match = -1;  // [list, row] of each line with the words
+
+function look() {
+  const has = (text) => text.toLowerCase().includes(state.wanted);
+  matches = [];
+  match = -1;
+  if (state.wanted) {
+    rows.forEach((row, i) => { if (row.line && has(textOf(row))) matches.push([source, i]); });
+    phase().lines.forEach((text, i) => { if (has(text)) matches.push([code, i]); });
+  }
+  byId("found").textContent = state.wanted ? `${matches.length} lines` : "";
+  source.draw(true);
+  code.draw(true);
+}
+
+/** To the next line (or the one before) with the words, or of what is chosen where nothing is searched for. */
+function step(by) {
+  if (state.wanted) {
+    if (!matches.length) return;
+    match = match < 0 && by < 0 ? matches.length - 1 : (match + by + matches.length) % matches.length;
+    const [list, i] = matches[match];
+    byId("found").textContent = `${match + 1} of ${matches.length}`;
+    list.cursor = i;
+    list.draw(true);
+    list.show(i);
+    return;
+  }
+  const hits = hitsOf(phase());
+  if (!hits.length) return;
+  const next = by > 0 ? hits.find((i) => i > code.cursor) : hits.findLast((i) => i < code.cursor);
+  code.cursor = next ?? (by > 0 ? hits[0] : hits.at(-1));
+  code.draw(true);
+  code.show(code.cursor);
+}
+
+byId("search").addEventListener("input", () => {
+  state.wanted = byId("search").value.toLowerCase();
+  look();
+});
+byId("search").addEventListener("keydown", (event) => {
+  if (event.key === "Enter") step(event.shiftKey ? -1 : 1);
+  if (event.key === "Escape") byId("phase").focus();
+});
+
+// -- keys, themes ----------------------------------------------------------------------------------------------------
+
+document.addEventListener("keydown", (event) => {
+  if (event.target === byId("search") || event.ctrlKey || event.metaKey || event.altKey) return;
+  const last = data.phases.length - 1;
+  const actions = {
+    ArrowLeft: () => go(Math.max(0, state.phase - 1)),
+    ArrowRight: () => go(Math.min(last, state.phase + 1)),
+    "/": () => byId("search").focus(),
+    n: () => step(1),
+    N: () => step(-1),
+    Escape: () => choose([], -1, -1),
+  };
+  if (!Object.hasOwn(actions, event.key)) return;
+  event.preventDefault();
+  actions[event.key]();
+});
+
+const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+const isDark = () => (document.documentElement.dataset.theme ?? (prefersDark.matches ? "dark" : "light")) === "dark";
+const nameTheme = () => { byId("theme").textContent = isDark() ? "Light" : "Dark"; };
+byId("theme").addEventListener("click", () => {
+  document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+  nameTheme();
+});
+prefersDark.addEventListener("change", nameTheme);
+
+document.title = `${data.name}: xtensor explorer`;
+byId("title").textContent = data.name;
+byId("about").textContent = `(${data.inputs.join(", ")}) → ${data.outputs.join(", ")} on ${data.target}`;
+byId("about").title = byId("about").textContent;
+nameTheme();
+source.set(rows.length, widest(rows.map(textOf)));
+source.show(made.size ? Math.min(...made) : 0);
+go(0);
+})();

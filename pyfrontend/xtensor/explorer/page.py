@@ -1,0 +1,143 @@
+"""The page itself: its data, and the HTML around it.
+
+The page loads nothing, and runs no script but ours. The user's text is data in it, never HTML.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..base.errors import ArgumentError, CompileError
+from ..compiler import supports
+from ..ir.context import compiler, diagnosed
+from .source import files_of
+
+if TYPE_CHECKING:
+    from ..trace.program import Program
+    from ..values.targets import Target
+
+_HERE = Path(__file__).parent
+
+_HTML = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '{style_hash}'; \
+script-src '{script_hash}'; base-uri 'none'; form-action 'none'">
+<title>xtensor explorer</title>
+<style>{style}</style>
+</head>
+<body>
+<header>
+<h1 id="title"></h1>
+<span id="about"></span>
+<input id="search" type="search" placeholder="Search ( / )" aria-label="Search source and phase">
+<span id="found" role="status"></span>
+<button id="theme" type="button">Dark</button>
+</header>
+<div id="tabs" role="tablist" aria-label="Phases"></div>
+<main>
+<section id="source" class="pane" role="listbox" tabindex="0" aria-label="Your Python"></section>
+<section id="phase" class="pane" role="listbox" tabindex="0" aria-label="The program after the phase"></section>
+</main>
+<footer id="status" role="status"></footer>
+<script type="application/json" id="data">{data}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def explored(program: Program, target: Target, first: str = "") -> dict[str, Any]:
+    """What the page shows.
+
+    first: the file of the function, which stands first. The place that `f.explore` was called at is left out: module
+    and function have it as their location.
+
+    Each of "files" has its lines. Each of "origins" has "at", a list of (number of the file, line), and "marks", what
+    made the op of these lines: "cotangent". Each of "phases" has its lines, and the number of the origin of each, or
+    -1.
+    """
+    supports.check(target, program, whose=True)
+    with diagnosed(CompileError):
+        found = json.loads(compiler().every_phase(program.module, target.profile))
+    of_module = found["phases"][0]["lines"][0]
+    call = found["origins"][of_module]["at"] if of_module >= 0 else []
+    for origin in found["origins"]:
+        origin["at"] = [place for place in origin["at"] if place not in call]
+    files = files_of([first, *(path for origin in found["origins"] for path, _, _ in origin["at"])])
+    numbers = {path: i for i, path in enumerate(files)}
+    origins = []
+    for origin in found["origins"]:
+        at = {(numbers[path], line): None for path, line, _ in origin["at"] if path in numbers}
+        origins.append({"at": [list(place) for place in at], "marks": origin["marks"]})
+    phases = []
+    for phase in found["phases"]:
+        lines, of = phase["text"].split("\n"), phase["lines"]
+        while lines and not lines[-1]:
+            lines.pop()
+        phases.append({"name": phase["name"], "lines": lines, "origins": of[: len(lines)]})
+    return {
+        "name": program.name,
+        "target": target.name,
+        "inputs": [repr(s) for s in program.inputs],
+        "outputs": [repr(s) for s in program.outputs],
+        "files": list(files.values()),
+        "origins": origins,
+        "phases": phases,
+    }
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def html_of(data: dict[str, Any]) -> str:
+    """The page. No `<` of the data is left in it, so that no text can end the element that holds it."""
+    style, script = ((_HERE / name).read_text("utf-8") for name in ("page.css", "page.js"))
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=True).replace("<", "\\u003c")
+    return _HTML.format(style=style, script=script, data=text, style_hash=_hash(style), script_hash=_hash(script))
+
+
+class Explorer:
+    """A page that shows a program after each phase. Made by `f.explore(x)`; a notebook shows it.
+
+    Example:
+    >>> page = xt.jit(lambda x: xt.sum(x * x)).explore(xt.spec(i=4))
+    >>> page.data["phases"][0]["name"]
+    'traced'
+    """
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.data = data
+
+    @property
+    def html(self) -> str:
+        return html_of(self.data)
+
+    def write(self, path: str | Path) -> Path:
+        """Writes the page to `path`; returns it."""
+        try:
+            Path(path).write_text(self.html, "utf-8")
+        except OSError as error:
+            raise ArgumentError(f"{path} cannot be written: {error.strerror}") from None
+        return Path(path)
+
+    def __repr__(self) -> str:
+        lines = sum(len(phase["lines"]) for phase in self.data["phases"])
+        return f"<Explorer of {self.data['name']}: {len(self.data['phases'])} phases, {lines} lines; write(path)>"
+
+    def _repr_html_(self) -> str:
+        import html
+
+        inside = html.escape(self.html, quote=True)
+        return (
+            f'<iframe sandbox="allow-scripts" title="xtensor explorer" srcdoc="{inside}" '
+            'style="width:100%;height:640px;border:1px solid #8888"></iframe>'
+        )

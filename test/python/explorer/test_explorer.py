@@ -1,0 +1,179 @@
+"""The page of `f.explore`: its data tells where each line comes from, and no text of the user's leaves its place."""
+
+from __future__ import annotations
+
+import json
+import linecache
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+import xtensor as xt
+from xtensor.explorer.source import spans
+
+PROGRAM = '''\
+import xtensor as xt
+
+
+def loss(w, x):
+    h = x @ w  # </script><script>window.evil = 1</script><!-- <img src=x onerror="window.evil = 2">
+    t = xt.tanh(h)
+    e = xt.exp(t - xt.max(t, "out"))
+    return xt.sum(e * t)
+
+
+def gradient(w, x):
+    """Of `loss`,
+    by its first argument."""
+    return xt.grad(loss)(w, x)
+
+
+example_args = (xt.spec(feature=32, out=16, dtype="f4"), xt.spec(batch=64, feature=32, dtype="f4"))
+'''
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Any:
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM)
+    found: dict[str, Any] = {"__name__": "program"}
+    exec(compile(PROGRAM, str(path), "exec"), found)
+    return found
+
+
+def explored(program: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
+    f = xt.jit(program["gradient"])
+    return f.lower(*program["example_args"], **options), f.explore(*program["example_args"], **options).data
+
+
+def lines_with(data: dict[str, Any], phase: str, words: str) -> list[tuple[set[str], list[str]]]:
+    """The user's lines, and the marks, of each line of a phase that has `words`."""
+    (found,) = [p for p in data["phases"] if p["name"] == phase]
+    at = []
+    for text, origin in zip(found["lines"], found["origins"], strict=True):
+        if words in text:
+            assert origin >= 0, text
+            made = data["origins"][origin]
+            at.append(({data["files"][f]["lines"][line - 1].strip() for f, line in made["at"]}, made["marks"]))
+    assert at, f"no line of {phase} has {words}"
+    return at
+
+
+def starts(at: list[tuple[set[str], list[str]]], *begins: str) -> bool:
+    return all(len(lines) == 1 and next(iter(lines)).startswith(begins) for lines, _ in at)
+
+
+@pytest.mark.parametrize("device", ["cpu", "metal"])
+def test_every_phase_is_there_as_as_text_gives_it(program: Any, device: str) -> None:
+    lowered, data = explored(program, device=device)
+    names = [p["name"] for p in data["phases"]]
+    assert ("msl" in names) == (device == "metal")
+    for phase in data["phases"]:
+        assert len(phase["lines"]) == len(phase["origins"])
+        if phase["name"] != "asm":
+            assert "\n".join(phase["lines"]) == lowered.as_text(phase["name"]).rstrip("\n")
+
+
+def test_the_assembly_has_the_instructions_of_as_text(program: Any) -> None:
+    lowered, data = explored(program)
+
+    def code(lines: list[str]) -> list[str]:
+        return [line for line in lines if line.startswith("\t") and not line.startswith("\t.")]
+
+    assert code(data["phases"][-1]["lines"]) == code(lowered.as_text("asm").split("\n"))
+
+
+def test_an_op_is_at_the_line_that_made_it(program: Any) -> None:
+    _, data = explored(program)
+    assert [f["name"] for f in data["files"]] == ["program.py"]  # and not this one, which calls
+    assert starts(lines_with(data, "traced", "xtensor.contract"), "h = x @ w")
+    assert starts(lines_with(data, "traced", "xtensor.exp"), "e = xt.exp(")
+    assert starts(lines_with(data, "grouped", "math.tanh"), "t = xt.tanh(")
+    assert starts(lines_with(data, "llvm", "llvm.call @xt_gemm"), "h = x @ w")
+    assert starts(lines_with(data, "asm", "xt_gemm_f32@PLT"), "h = x @ w")
+
+
+def test_ops_of_the_derivative_are_marked(program: Any) -> None:
+    _, data = explored(program)
+    (primal, (_, transposed)) = lines_with(data, "differentiated", "xtensor.contract")
+    assert primal[1] == []
+    assert [mark.split()[0] for mark in transposed] == ["cotangent", "tangent"]
+    assert starts(lines_with(data, "differentiated", "xtensor.contract"), "h = x @ w")
+
+
+class Scripts(HTMLParser):
+    """The text of each script, and all tags."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.scripts: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.append(tag)
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_data(self, data: str) -> None:
+        if self.tags and self.tags[-1] == "script":
+            self.scripts[-1] += data
+
+
+def test_text_of_the_user_stays_data(program: Any) -> None:
+    page = xt.jit(program["gradient"]).explore(*program["example_args"])
+    found = Scripts(page.html)
+    assert len(found.scripts) == 2
+    assert "img" not in found.tags
+    assert json.loads(found.scripts[0].strip()) == page.data
+    assert Scripts(page._repr_html_()).tags == ["iframe"]
+
+
+def test_a_parameter_path_is_the_functions_own(tmp_path: Path) -> None:
+    f = xt.jit(lambda path: path + 1.0)
+    assert f.explore(path=xt.spec(i=3)).data["inputs"] == f.explore(xt.spec(i=3)).data["inputs"]
+    xt.jit(lambda x: x + 1.0).explore(xt.spec(i=3), path=tmp_path / "f.html")
+    assert (tmp_path / "f.html").read_text().startswith("<!doctype html>")
+    with pytest.raises(xt.ArgumentError, match="cannot be written"):
+        xt.jit(lambda x: x + 1.0).explore(xt.spec(i=3), path=tmp_path / "no" / "f.html")
+
+
+def test_a_cell_of_a_notebook_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = "def f(x):\n    return xt.exp(x)\n"
+    monkeypatch.setitem(linecache.cache, "<cell 1>", (len(cell), None, cell.splitlines(keepends=True), "<cell 1>"))
+    found: dict[str, Any] = {"xt": xt}
+    exec(compile(cell, "<cell 1>", "exec"), found)
+    data = xt.jit(found["f"]).explore(xt.spec(i=4)).data
+    assert data["files"][0]["name"] == "<cell 1>"
+    assert lines_with(data, "traced", "xtensor.exp") == [({"return xt.exp(x)"}, [])]
+
+
+def test_colours_of_python() -> None:
+    lines = ['x = """a', 'b""" + 1  # c', "return f'{x}'", "?? %time"]
+    first, second, third, command = spans(lines)
+    assert first == [4, 8, "s"]
+    assert second == [0, 4, "s", 7, 8, "n", 10, 13, "c"]
+    assert third[:3] == [0, 6, "k"]
+    assert all(kind == "s" for kind in third[5::3])
+    assert command == []
+
+
+def test_the_command_writes_a_page(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM)
+
+    def explore(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "xtensor.cli", "explore", "program.py:gradient", *words]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert explore().stdout == "gradient.html\n"
+    data = json.loads(Scripts((tmp_path / "gradient.html").read_text()).scripts[0])
+    assert [f["name"] for f in data["files"]] == ["program.py"]
+    assert "".join(f"{line}\n" for line in data["files"][0]["lines"]) == PROGRAM
+    wrong = explore("-o", "no/page.html")
+    assert (wrong.returncode, wrong.stderr) == (
+        1, "xtensor explore: no/page.html cannot be written: No such file or directory\n",
+    )  # fmt: skip

@@ -1,0 +1,184 @@
+"""The page of `f.explore` in Chromium, as a file: what is clicked is what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import xtensor as xt
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
+
+PROGRAM = """\
+import xtensor as xt
+
+
+def attend(q, k, v):  # </script><script>window.evil = 1</script><!-- <img src=x onerror="window.evil = 2">
+    scores = xt.dot(q, k, dim="feature") / 4.0
+    scaled = xt.exp(scores - xt.max(scores, "key"))
+    weights = scaled / xt.sum(scaled, "key")
+    return xt.dot(weights, v, dim="key")
+
+
+def loss(q, k, v):
+    return xt.sum(xt.square(attend(q, k, v)))
+
+
+def gradient(q, k, v):
+    return xt.grad(loss)(q, k, v)
+"""
+CONTRACT = 'return xt.dot(weights, v, dim="key")'
+
+
+@pytest.fixture(scope="module")
+def explorer(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    path = tmp_path_factory.mktemp("explorer") / "program.py"
+    path.write_text(PROGRAM)
+    found: dict[str, Any] = {"__name__": "program"}
+    exec(compile(PROGRAM, str(path), "exec"), found)
+    key = xt.spec(head=2, key=24, feature=8, dtype="f4")
+    page = xt.jit(found["gradient"]).explore(xt.spec(head=2, query=24, feature=8, dtype="f4"), key, key)
+    page.write(path.with_suffix(".html"))
+    page.path = path.with_suffix(".html")
+    return page
+
+
+@pytest.fixture
+def page(browser: Browser, explorer: Any) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1200, "height": 700}, offline=True)
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda message: wrong.append(message.text))
+    page.on("request", lambda r: None if r.url.startswith(("file:", "data:")) else wrong.append(f"asks for {r.url}"))
+    page.goto(explorer.path.as_uri())
+    yield page
+    context.close()
+    assert not wrong
+
+
+def lines_of(explorer: Any, phase: str, line: int) -> list[int]:
+    """The numbers of the lines of a phase that are made of a line of the program, by the page's data."""
+    (found,) = [p for p in explorer.data["phases"] if p["name"] == phase]
+    return [
+        i
+        for i, origin in enumerate(found["origins"], 1)
+        if origin >= 0 and [0, line] in explorer.data["origins"][origin]["at"]
+    ]
+
+
+def click_source(page: Page, words: str) -> int:
+    row = page.locator("#source .row", has_text=words).first
+    row.click()
+    return int(row.locator(".number").inner_text())
+
+
+def shown(page: Page, pane: str, selector: str = ".hit, .here") -> list[int]:
+    """The numbers of the marked rows that are there."""
+    rows = page.locator(f"#{pane} .row:is({selector}) .number").all_inner_texts()
+    return sorted(map(int, rows))
+
+
+def there(page: Page) -> range:
+    numbers = sorted(map(int, page.locator("#phase .row .number").all_inner_texts()))
+    return range(numbers[0], numbers[-1] + 1)
+
+
+def test_a_click_on_python_shows_what_was_made_of_it_in_every_phase(page: Page, explorer: Any) -> None:
+    line = click_source(page, CONTRACT)
+    assert line == PROGRAM.split("\n").index("    " + CONTRACT) + 1
+    assert shown(page, "source", ".here") == [line]
+    for phase in explorer.data["phases"]:
+        page.get_by_role("tab", name=phase["name"]).click()
+        wanted = lines_of(explorer, phase["name"], line)
+        assert wanted
+        tab = page.locator("#tabs [aria-selected=true]")
+        assert tab.locator(".count").inner_text() == str(len(wanted))
+        assert shown(page, "phase") == [i for i in wanted if i in there(page)] != []
+
+
+def test_a_click_on_the_program_shows_the_line_of_python(page: Page, explorer: Any) -> None:
+    page.get_by_role("tab", name="differentiated").click()
+    row = page.locator("#phase .row", has_text="xtensor.contract").last
+    text = row.inner_text()
+    row.click()
+    (line,) = shown(page, "source")
+    assert PROGRAM.split("\n")[line - 1].lstrip().startswith(("scores = xt.dot", "return xt.dot")), text
+    assert "cotangent, from tangent" in page.locator("#status").inner_text()
+    assert row.get_attribute("data-mark") == "cotangent"
+    assert f"program.py:{line}" in page.locator("#status").inner_text()
+
+
+def test_only_the_rows_in_view_are_there(page: Page, explorer: Any) -> None:
+    page.get_by_role("tab", name="llvm").click()
+    (llvm,) = [p["lines"] for p in explorer.data["phases"] if p["name"] == "llvm"]
+    assert len(llvm) > 500
+    assert page.locator("#phase .row").count() < 100
+    page.locator("#phase").evaluate("pane => pane.scrollTop = pane.scrollHeight")
+    last = page.locator("#phase .row").nth(-1)
+    page.locator("#phase .row", has_text="}").last.wait_for()
+    page.wait_for_function("n => document.getElementById(`phase-${n - 1}`) !== null", arg=len(llvm))
+    assert last.locator(".number").inner_text() == str(len(llvm))
+    assert page.locator("#phase .row").count() < 100
+
+
+def test_the_keyboard_is_enough(page: Page) -> None:
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#tabs [aria-selected=true]").inner_text() == "differentiated"
+    page.keyboard.press("ArrowLeft")
+    assert page.locator("#tabs [aria-selected=true]").inner_text() == "simplified"
+    page.locator("#phase").focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowDown")
+    assert shown(page, "phase", ".here") == [4]
+    page.keyboard.press("Escape")
+    assert shown(page, "phase") == shown(page, "source") == []
+
+
+def test_search_goes_from_match_to_match(page: Page, explorer: Any) -> None:
+    page.get_by_role("tab", name="linalg").click()
+    (linalg,) = [p["lines"] for p in explorer.data["phases"] if p["name"] == "linalg"]
+    wanted = [i for i, text in enumerate(linalg, 1) if "linalg.generic" in text.lower()]
+    page.keyboard.press("/")
+    page.keyboard.type("LINALG.generic")
+    assert page.locator("#found").inner_text() == f"{len(wanted)} lines"
+    for i in wanted[:3]:
+        page.keyboard.press("Enter")
+        assert shown(page, "phase", ".here") == [i]
+    assert set(page.locator("#phase mark").all_inner_texts()) == {"linalg.generic"}
+    page.keyboard.press("Shift+Enter")
+    assert shown(page, "phase", ".here") == [wanted[1]]
+
+
+def test_text_of_the_user_is_only_text(page: Page) -> None:
+    assert page.locator("#source .row", has_text="</script><script>window.evil = 1</script>").count() == 1
+    assert page.evaluate("window.evil") is None
+    assert page.locator("img").count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_both_themes_can_be_read_and_switched(page: Page, scheme: Any) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.reload()
+    click_source(page, CONTRACT)
+    brightness = "Math.max(...getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number))"
+    assert (page.evaluate(brightness) < 64) == (scheme == "dark")
+    found = Axe().run(page, options={"preload": False})
+    serious = [v for v in found.response["violations"] if v["impact"] in ("serious", "critical")]
+    assert not serious, [(v["id"], [n["html"][:200] for n in v["nodes"][:3]]) for v in serious]
+    page.locator("#theme").click()
+    assert (page.evaluate(brightness) < 64) == (scheme == "light")
+
+
+def test_a_notebook_shows_the_page(browser: Browser, explorer: Any, tmp_path: Path) -> None:
+    path = tmp_path / "notebook.html"
+    path.write_text(f"<!doctype html><meta charset='utf-8'>{explorer._repr_html_()}")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    frame = page.frame_locator("iframe")
+    frame.locator("#source .row", has_text=CONTRACT).click()
+    assert frame.locator("#tabs .count").first.inner_text() == "1"
+    page.close()
