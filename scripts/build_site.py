@@ -37,7 +37,8 @@ SECTIONS = {
     "User guide": [
         "docs/semantics", "docs/control_flow", "docs/gradients", "docs/vectorize", "docs/updates",
         "docs/windows", "docs/scans", "docs/samples", "docs/linalg", "docs/random", "docs/complex", "docs/fft",
-        "docs/nn", "docs/optim", "docs/devices", "docs/aot", "docs/security", "docs/debugging", "docs/errors",
+        "docs/nn", "docs/optim", "docs/devices", "docs/aot", "docs/security", "docs/debugging",
+        "docs/explorer", "docs/errors",
     ],
     "Neighbours": ["docs/jax", "docs/torch", "docs/dask", "docs/scale"],
     "How it works": [
