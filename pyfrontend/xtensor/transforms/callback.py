@@ -175,7 +175,8 @@ def _traced(
         leaves[i] = None
     call = _Call(f, shape, leaves, places, structure, types)
     specs = _sized(types, [spec(x) for x in arrays])
-    key = (_Call, callbacks.which(f), callbacks.meanings(shape), callbacks.meanings(structure), *types, *places, *map(callbacks.meaning, leaves))
+    trees = map(callbacks.meanings, (shape, structure))
+    key = (_Call, callbacks.which(f), *trees, *types, *places, *map(callbacks.meaning, leaves))
     # Without results, only an effect is left.
     found = callbacks.call(
         name_of(f), call, key, arrays, specs, ordered=ordered or not specs, together=together and bool(specs)
