@@ -117,7 +117,9 @@ shown = axes[0, 1].pcolormesh(lon, lat, 10 * trend)
 figure.colorbar(shown, ax=axes[0, 1])
 axes[0, 1].set(title="warming, degrees per decade")
 for i in (0, 1):
-    axes[1, i].pcolormesh(lon, lat, np.asarray(maps[i]) / np.sqrt(np.asarray(area))[:, None], cmap="RdBu_r")
+    pattern = np.asarray(maps[i]) / np.sqrt(np.asarray(area))[:, None]
+    limit = abs(pattern).max()
+    axes[1, i].pcolormesh(lon, lat, pattern, cmap="RdBu_r", vmin=-limit, vmax=limit)
     axes[1, i].set(title=f"EOF {i + 1}: {100 * part[i]:.0f}% of the variance")
 Path("out").mkdir(exist_ok=True)
 figure.savefig("out/climate.png", dpi=100)

@@ -18,7 +18,7 @@ import xtensor as xt
 from sklearn.datasets import load_sample_image
 
 SHORT = "GALLERY_SHORT" in os.environ  # a smaller part of the image, and fewer steps
-SIZE, STEPS = (96, 25) if SHORT else (256, 60)
+SIZE, STEPS = (96, 25) if SHORT else (256, 40)
 NOISE, WEIGHT = 0.01, 0.001
 
 photo = load_sample_image("china.jpg")[60 : 60 + SIZE, 180 : 180 + SIZE] / 255.0

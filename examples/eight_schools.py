@@ -15,9 +15,10 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import xtensor as xt
+from tqdm import trange
 
 SHORT = "GALLERY_SHORT" in os.environ  # fewer draws
-CHAINS, DRAWS, WARM_UP = (16, 600, 100) if SHORT else (16, 4000, 500)
+CHAINS, BLOCKS, DRAWS = (16, 6, 100) if SHORT else (16, 20, 200)
 LEAPS, PACE = 12, 0.25
 
 effect = xt.array([28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0], dims="school")
@@ -77,18 +78,27 @@ def draw(q, key):
 
 
 @xt.jit
-def sample(keys):
-    def chain(key):
-        first, rest = xt.random.split(key)
-        start = {"mu": xt.random.normal(first), "log_tau": xt.array(0.0, ()), "offset": xt.zeros(school=8)}
-        return xt.scan(draw, start, xt.random.split(rest, draw=DRAWS), dim="draw")[1]
+def sample(q, keys):
+    """A block of draws of all chains: where each chain is at the end, and what it has drawn."""
 
-    return xt.vectorize(chain, "chain")(keys)
+    def chain(q, key):
+        return xt.scan(draw, q, xt.random.split(key, draw=DRAWS), dim="draw")
 
+    return xt.vectorize(chain, "chain")(q, keys)
+
+
+# %% [markdown]
+# Each block of draws has a key of its own. The first block is the way to where the posterior is: it does
+# not count.
 
 # %%
-found = sample(xt.random.split(xt.random.key(0), chain=CHAINS))
-found = {name: values.isel(draw=slice(WARM_UP, None)).astype("f8") for name, values in found.items()}
+key = xt.random.key(0)
+q = {"mu": xt.zeros(chain=CHAINS), "log_tau": xt.zeros(chain=CHAINS), "offset": xt.zeros(chain=CHAINS, school=8)}
+blocks = []
+for i in trange(BLOCKS, desc="sampling", unit="block"):
+    q, block = sample(q, xt.random.split(xt.random.fold_in(key, i), chain=CHAINS))
+    blocks.append(block)
+found = xt.tree.map(lambda *parts: xt.concat(parts, dim="draw").astype("f8"), *blocks[1:])
 
 
 def r_hat(x):
@@ -111,7 +121,7 @@ print("effects of the schools:", np.round(mean["effect"].values, 1), "(reported:
 # %%
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
 effects = found["effect"].stack(n=("chain", "draw")).transpose("n", "school").values
-left.violinplot(effects, showmedians=True)
+left.violinplot(effects, showmedians=True, showextrema=False)
 left.errorbar(np.arange(1, 9), effect.values, error.values, fmt="k.", lw=0.6)
 left.set(xlabel="school", ylabel="effect", title="reported (black), and given all schools")
 right.hist(found["tau"].values.ravel(), bins=80, range=(0, 20), density=True)

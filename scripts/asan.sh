@@ -16,8 +16,8 @@ files+='runtime|shared_memory|sorting|spellings|tree|updates|vectorize|vulkan|wi
 # and other processes; what they compile goes through the passes in lit, the fuzzers and the tables of
 # rules.
 others='accuracy|aot_(c|determinism|linalg|names)|branches|derivative_digits|device_(features|math|programs)|'
-others+='elementwise|gradient_peers|linalg_gradients|messages|metal_gradients|named_gradients|nesting|pages|'
-others+='pickling|ptx|row_tails|scans|setup|singular_points|typing|xarray'
+others+='elementwise|gallery|gradient_peers|linalg_gradients|messages|metal_gradients|named_gradients|nesting|'
+others+='pages|pickling|ptx|row_tails|scans|setup|singular_points|typing|xarray'
 
 cmake --preset asan >/dev/null
 cmake --build build/asan
