@@ -124,6 +124,43 @@ class List {
   }
 }
 
+// -- the difference between two phases -------------------------------------------------------------------------------
+
+const MOST_EDITS = 2000;  // texts that differ in more are shown one after the other
+
+/** The fewest edits that make `b` of `a` (Myers, 1986): [sign, line of a, line of b], sign one of " ", "-", "+". */
+function difference(a, b) {
+  const n = a.length, m = b.length, most = Math.min(n + m, MOST_EDITS), o = most + 1;
+  const furthest = new Int32Array(2 * most + 3), rounds = [];
+  const comesDown = (at, k, d) => k === -d || (k !== d && at(k - 1) < at(k + 1));
+  for (let d = 0; d <= most; ++d) {
+    rounds.push(furthest.slice(o - d - 1, o + d + 2));
+    for (let k = -d; k <= d; k += 2) {
+      const at = (j) => furthest[j + o];
+      let x = comesDown(at, k, d) ? at(k + 1) : at(k - 1) + 1;
+      while (x < n && x - k < m && a[x] === b[x - k]) ++x;
+      furthest[k + o] = x;
+      if (x >= n && x - k >= m) return wayBack(rounds, comesDown, n, m);
+    }
+  }
+  return [...a.map((_, i) => ["-", i, 0]), ...b.map((_, i) => ["+", n, i])];
+}
+
+function wayBack(rounds, comesDown, x, y) {
+  const edits = [];
+  for (let d = rounds.length - 1; d >= 0; --d) {
+    const at = (j) => rounds[d][j + d + 1];
+    const k = x - y, before = comesDown(at, k, d) ? k + 1 : k - 1;
+    const fromX = d ? at(before) : 0, fromY = d ? fromX - before : 0;
+    while (x > fromX && y > fromY) edits.push([" ", --x, --y]);
+    if (d) edits.push(x === fromX ? ["+", x, --y] : ["-", --x, y]);
+  }
+  return edits.reverse();
+}
+
+/** A line without the numbers of its values and maps, which change where any line before it does. */
+const unnumbered = (line) => line.replace(/%[\w$.-]+|#map\d*/g, (name) => name[0]);
+
 // -- what belongs together -------------------------------------------------------------------------------------------
 
 // The rows of the source: a head for each file, and its lines. A place is the number of such a row.
@@ -138,11 +175,15 @@ const placesOf = data.origins.map((origin) => origin.at.map(([file, line]) => ro
 const made = new Set(placesOf.flat());  // rows that some op was made of
 const widest = (lines) => lines.reduce((most, line) => Math.max(most, line.length + 7 * line.split("\t").length), 0);
 
-const state = {phase: 0, places: new Set(), wanted: "", line: -1};
+const state = {phase: 0, other: null, places: new Set(), wanted: ""};
+let view = [];  // of each row: its phase, its line in there, and whether it is there only ("+", "-")
 
 const isHit = (origin) => origin >= 0 && placesOf[origin].some((place) => state.places.has(place));
 const phase = () => data.phases[state.phase];
 const hitsOf = (p) => p.origins.flatMap((origin, i) => isHit(origin) ? [i] : []);
+const originOf = (i) => view[i].of.origins[view[i].line];
+const codeOf = (i) => view[i].of.lines[view[i].line];
+const hitRows = () => view.flatMap((_, i) => isHit(originOf(i)) ? [i] : []);
 const placeText = (place) => `${rows[place].file.name}:${rows[place].line}`;
 
 /** "cotangent": what the derivative's pass made the op as; "" for the user's own. */
@@ -164,15 +205,17 @@ const source = new List(byId("source"), (row, i) => {
 });
 
 const code = new List(byId("phase"), (row, i) => {
-  const origin = phase().origins[i], mark = markOf(origin);
-  addNumber(row, i + 1);
-  write(row, phase().lines[i], coloured, state.wanted);
+  const origin = originOf(i), mark = markOf(origin), {line, sign} = view[i];
+  addNumber(row, sign === " " ? line + 1 : `${sign} ${line + 1}`);
+  write(row, codeOf(i), coloured, state.wanted);
+  row.classList.toggle("added", sign === "+");
+  row.classList.toggle("removed", sign === "-");
   if (mark) row.dataset.mark = mark.split(" ")[0];
   if (mark) row.title = data.origins[origin].marks.join(", from ");
   row.classList.toggle("none", origin < 0 || !placesOf[origin].length);
   select(row, isHit(origin), i === code.cursor);
 }, (i) => {
-  const origin = phase().origins[i];
+  const origin = originOf(i);
   choose(origin < 0 ? [] : placesOf[origin], i, -1);
 });
 
@@ -196,7 +239,7 @@ function choose(places, line, row) {
   tell();
   code.draw(true);
   source.draw(true);
-  if (line < 0 && places.length) code.show(hitsOf(phase())[0] ?? -1);
+  if (line < 0 && places.length) code.show(hitRows()[0] ?? -1);
   if (row < 0 && places.length) source.show(Math.min(...places));
 }
 
@@ -206,14 +249,14 @@ function tell() {
     tab.querySelector(".count").textContent = count;
     tab.title = state.places.size ? `${count} lines are made of what is chosen` : "";
   }
-  const origin = code.cursor >= 0 ? phase().origins[code.cursor] : -1;
+  const origin = code.cursor >= 0 ? originOf(code.cursor) : -1;
   const marks = origin >= 0 ? data.origins[origin].marks : [];
   const parts = [...state.places].map(placeText);
   let text = "Click a line, or use the arrow keys. Left and right: the phases. /: search. n: next line. Escape: none.";
   if (parts.length)
     text = `${parts.join(", ")}${marks.length ? ` (${marks.join(", from ")})` : ""}: ${hitsOf(phase()).length} lines of `
       + `${phase().name}`;
-  else if (code.cursor >= 0) text = `${phase().name}:${code.cursor + 1} is made of no line of yours`;
+  else if (code.cursor >= 0) text = `${view[code.cursor].of.name}:${view[code.cursor].line + 1} is made of no line of yours`;
   byId("status").textContent = text;
 }
 
@@ -237,11 +280,23 @@ function go(i) {
   }
   byId("tabs").children[i].scrollIntoView({block: "nearest", inline: "nearest"});
   byId("phase").scrollTop = 0;
-  code.set(phase().lines.length, widest(phase().lines));
-  code.show(hitsOf(phase())[0] ?? -1);
+  const now = phase(), before = state.other;
+  view = before === null || before === now
+    ? now.lines.map((_, line) => ({of: now, line, sign: " "}))
+    : difference(before.lines.map(unnumbered), now.lines.map(unnumbered)).map(
+      ([sign, a, b]) => sign === "-" ? {of: before, line: a, sign} : {of: now, line: b, sign});
+  code.set(view.length, widest(view.map((_, i) => codeOf(i))));
+  code.show(hitRows()[0] ?? -1);
   tell();
   look();
 }
+
+byId("compare").append(new Option("nothing", ""), ...data.phases.map((each, i) => new Option(each.name, i)));
+byId("compare").addEventListener("change", () => {
+  const chosen = byId("compare").value;
+  state.other = chosen === "" ? null : data.phases[Number(chosen)];
+  go(state.phase);
+});
 
 // -- search ----------------------------------------------------------------------------------------------------------
 
@@ -253,7 +308,7 @@ function look() {
   match = -1;
   if (state.wanted) {
     rows.forEach((row, i) => { if (row.line && has(textOf(row))) matches.push([source, i]); });
-    phase().lines.forEach((text, i) => { if (has(text)) matches.push([code, i]); });
+    view.forEach((_, i) => { if (has(codeOf(i))) matches.push([code, i]); });
   }
   byId("found").textContent = state.wanted ? `${matches.length} lines` : "";
   source.draw(true);
@@ -272,7 +327,7 @@ function step(by) {
     list.show(i);
     return;
   }
-  const hits = hitsOf(phase());
+  const hits = hitRows();
   if (!hits.length) return;
   const next = by > 0 ? hits.find((i) => i > code.cursor) : hits.findLast((i) => i < code.cursor);
   code.cursor = next ?? (by > 0 ? hits[0] : hits.at(-1));
@@ -292,7 +347,7 @@ byId("search").addEventListener("keydown", (event) => {
 // -- keys, themes ----------------------------------------------------------------------------------------------------
 
 document.addEventListener("keydown", (event) => {
-  if (event.target === byId("search") || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (["INPUT", "SELECT"].includes(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey) return;
   const last = data.phases.length - 1;
   const actions = {
     ArrowLeft: () => go(Math.max(0, state.phase - 1)),

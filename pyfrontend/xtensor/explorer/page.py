@@ -37,6 +37,7 @@ script-src '{script_hash}'; base-uri 'none'; form-action 'none'">
 <header>
 <h1 id="title"></h1>
 <span id="about"></span>
+<label>Compare with <select id="compare"></select></label>
 <input id="search" type="search" placeholder="Search ( / )" aria-label="Search source and phase">
 <span id="found" role="status"></span>
 <button id="theme" type="button">Dark</button>

@@ -153,6 +153,30 @@ def test_search_goes_from_match_to_match(page: Page, explorer: Any) -> None:
     assert shown(page, "phase", ".here") == [wanted[1]]
 
 
+@pytest.mark.parametrize(
+    ("before", "after"), [("differentiated", "linalg"), ("grouped", "scheduled"), ("traced", "traced")]
+)
+def test_two_phases_are_compared(page: Page, explorer: Any, before: str, after: str) -> None:
+    texts = {p["name"]: p["lines"] for p in explorer.data["phases"]}
+    page.set_viewport_size({"width": 1200, "height": 12000})  # all rows are in view
+    page.get_by_role("tab", name=after).click()
+    page.get_by_label("Compare with").select_option(before)
+    page.wait_for_timeout(100)
+    numbers = page.locator("#phase .row .number").all_inner_texts()
+    signs = [n.split()[0] if " " in n else "" for n in numbers]
+    lines = [int(n.split()[-1]) for n in numbers]
+    # Without what was added it is the text before, and without what was removed the text after.
+    assert [n for s, n in zip(signs, lines, strict=True) if s != "-"] == list(range(1, len(texts[after]) + 1))
+    same = sum(s == "" for s in signs)
+    assert [n for s, n in zip(signs, lines, strict=True) if s == "-"] == sorted(
+        n for s, n in zip(signs, lines, strict=True) if s == "-"
+    )
+    assert signs.count("-") + same == len(texts[before])
+    assert page.locator("#phase .removed").count() == signs.count("-")
+    assert (same == len(texts[after])) == (before == after)
+    assert same > 0
+
+
 def test_text_of_the_user_is_only_text(page: Page) -> None:
     assert page.locator("#source .row", has_text="</script><script>window.evil = 1</script>").count() == 1
     assert page.evaluate("window.evil") is None
