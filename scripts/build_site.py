@@ -124,19 +124,20 @@ def main() -> None:
     tracked = subprocess.check_output(["git", "ls-files", "*.md"], text=True, cwd=ROOT).split()
     pages = [p for p in tracked if p != "docs/site/index.md"]
     with ThreadPoolExecutor() as pool:
-        for page, text in zip(pages, pool.map(with_outputs, [ROOT / p for p in pages]), strict=True):
-            write(page, text)
-    gallery = with_outputs(ROOT / "docs" / "gallery.md")
-    for program in re.findall(r"\]\(\.\./(examples/\w+)\.py\)", gallery):
+        texts = dict(zip(pages, pool.map(with_outputs, [ROOT / p for p in pages]), strict=True))
+    for program in re.findall(r"\]\(\.\./(examples/\w+)\.py\)", texts["docs/gallery.md"]):
         write(f"{program}.md", program_page((ROOT / f"{program}.py").read_text()))
-    write("docs/gallery.md", gallery.replace(".py)", ".md)"))
+    texts["docs/gallery.md"] = texts["docs/gallery.md"].replace(".py)", ".md)")
+    for page, text in texts.items():
+        write(page, text)
 
     families = list_functions.families()
     for title, names in families.items():
         write(f"reference/{file_of(title)}.md", reference(title, names))
-    for name, text in tables().items():
+    generated = tables()
+    for name, text in generated.items():
         write(f"reference/{name}.md", text)
-    inside = toctree([*tables()], ":maxdepth: 1")
+    inside = toctree([*generated], ":maxdepth: 1")
     every = toctree([*map(file_of, families), "../docs/functions"], ":maxdepth: 1")
     write("reference/index.md", f"# Reference\n\n## Functions\n{every}\n## The dialect and its passes\n{inside}")
 
