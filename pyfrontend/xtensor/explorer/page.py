@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..base.errors import ArgumentError, CompileError
+from ..base.files import write_file
 from ..compiler import supports
 from ..ir.context import compiler, diagnosed
 from .source import files_of
@@ -125,7 +126,7 @@ class Explorer:
     def write(self, path: str | Path) -> Path:
         """Writes the page to `path`; returns it."""
         try:
-            Path(path).write_text(self.html, "utf-8")
+            write_file(Path(path), self.html.encode())
         except OSError as error:
             raise ArgumentError(f"{path} cannot be written: {error.strerror}") from None
         return Path(path)
