@@ -226,7 +226,7 @@ class _Eager:
         self.static = static
         self.joins = joins
         self.function: Any = None
-        self.history = History(self.name)
+        self.history: History | None = None  # once a call is compiled
         self.decide = decide
         self.wide: tuple[Callable[..., Any], _Eager] | None = None
         if wide is not None:
@@ -451,6 +451,8 @@ class _Eager:
         entry = Entry(program, bool(found.labelled), device, inline=True)
         key = self.key(specs, found, args, kwargs, device)
         wide = (f"from now on one program serves every size of {', '.join(sorted(varying))}",) if varying else ()
+        if self.history is None:
+            self.history = History(self.name)
         self.history.add(program, key, (*self.history.reasons(key), *wide))
         return entry
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import inspect
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ParamSpec, TypeVar
 
@@ -37,8 +36,8 @@ _FOREIGN = {"loc", "scale", "size", "shape"}
 
 def public(fn: Callable[P, R]) -> Callable[P, R]:
     """A function of xt.random. Keywords of most are dims, so parameters are positional."""
-    parameters = inspect.signature(fn).parameters.values()
-    positional = [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY]
+    code = fn.__code__
+    positional = [*code.co_varnames[: code.co_posonlyargcount]]
     if "sizes" not in positional:
         return plain(fn, f"random.{fn.__name__}")
     reserved = _FOREIGN | {*positional}
