@@ -230,7 +230,7 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
     return getOperation()->hasAttr("xtensor.sites") || getOperation().lookupSymbol(kPollFunction) ||
            getOperation().lookupSymbol("xt_argsort") || getOperation().lookupSymbol("xt_top_k") ||
            getOperation().lookupSymbol("xt_all_reduce") ||
-           getOperation().lookupSymbol("xt_all_gather") ||
+           getOperation().lookupSymbol("xt_all_gather") || getOperation().lookupSymbol("xt_halo") ||
            getOperation().lookupSymbol("xt_callback") ||
            getOperation().lookupSymbol("xt_fourier") ||
            getOperation()

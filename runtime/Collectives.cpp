@@ -3,6 +3,7 @@
 #include "Collectives.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -24,6 +25,8 @@ struct Registry {
   intptr_t extrema[2][2]{}; // max and min of float, of double; NaN wins
   std::vector<Communicator> communicators;
 };
+
+std::atomic<int64_t> sent{0};
 
 Registry &registry() {
   static Registry made;
@@ -135,6 +138,32 @@ intptr_t opOf(int64_t kind, int32_t type) {
   return all.extrema[type == XT_F64][!isMax];
 }
 
+/// Positions of the whole array, first to end; none if first >= end.
+struct Range {
+  int64_t first, end;
+  int64_t count() const { return std::max<int64_t>(end - first, 0); }
+};
+
+Range both(Range a, Range b) { return {std::max(a.first, b.first), std::min(a.end, b.end)}; }
+
+/// Sends bytes to one process while it receives others from another.
+void exchange(const Communicator &together, const char *from, int64_t bytes, int64_t toProcess,
+              char *to, int64_t toBytes, int64_t fromProcess) {
+  const xt_mpi &mpi = registry().mpi;
+  intptr_t byte = mpi.types[XT_I8];
+  alignas(16) char status[256]; // no library's is as large
+  sent += bytes;
+  for (int64_t done = 0; done < std::max(bytes, toBytes); done += kMostAtOnce) {
+    int64_t some = std::clamp<int64_t>(bytes - done, 0, kMostAtOnce);
+    int64_t toSome = std::clamp<int64_t>(toBytes - done, 0, kMostAtOnce);
+    int receiver = some ? static_cast<int>(toProcess) : mpi.nobody;
+    int sender = toSome ? static_cast<int>(fromProcess) : mpi.nobody;
+    mpi.exchange(some ? from + done : from, static_cast<int>(some), byte, receiver, 0,
+                 toSome ? to + done : to, static_cast<int>(toSome), byte, sender, 0,
+                 together.handle, status);
+  }
+}
+
 } // namespace
 
 Communicator xtensor::communicator(int64_t number) {
@@ -162,6 +191,8 @@ int64_t xt_add_communicator(intptr_t handle, int64_t index, int64_t processes) {
   return static_cast<int64_t>(all.communicators.size()) - 1;
 }
 
+int64_t xt_bytes_sent() { return sent; }
+
 void xt_process_index(const xt_array *arrays, const int64_t *options) {
   *static_cast<int64_t *>(arrays[0].data) = communicator(options[0]).index;
 }
@@ -178,6 +209,7 @@ void xt_all_reduce(const xt_array *arrays, const int64_t *options) {
   int64_t count = countOf(x), bytes = bytesOf(x.type);
   for (int64_t done = 0; done < count; done += kMostAtOnce) {
     int some = static_cast<int>(std::min(kMostAtOnce, count - done));
+    sent += 2 * some * bytes * (together.processes - 1) / together.processes;
     registry().mpi.all_reduce(from.data + done * bytes, to.data + done * bytes, some, type, op,
                               together.handle);
   }
@@ -194,6 +226,7 @@ void xt_all_gather(const xt_array *arrays, const int64_t *options) {
     return;
   // Bytes of any type; those of all processes at once where they fit.
   int64_t bytes = countOf(x) * bytesOf(x.type);
+  sent += bytes * (together.processes - 1);
   intptr_t byte = registry().mpi.types[XT_I8];
   if (bytes <= kMostAtOnce) {
     registry().mpi.all_gather(from.data, static_cast<int>(bytes), byte, to.data,
@@ -210,6 +243,41 @@ void xt_all_gather(const xt_array *arrays, const int64_t *options) {
         std::memcpy(to.data + p * bytes + done, some + p * part, part);
     }
     xt_arena_release(some);
+  }
+  to.store();
+}
+
+void xt_halo(const xt_array *arrays, const int64_t *options) {
+  if (!isMet())
+    return;
+  Communicator together = communicator(options[0]);
+  const xt_array &x = arrays[0], &y = arrays[1];
+  Packed from(x, true), to(y, false);
+  if (!from.data || !to.data)
+    return;
+  int64_t p = together.processes, here = together.index, each = x.sizes[0], size = y.sizes[0];
+  int64_t bytes = bytesOf(x.type); // of a position
+  for (int32_t axis = 1; axis < x.rank; ++axis)
+    bytes *= x.sizes[axis];
+  auto has = [&](int64_t process) { return Range{process * each, (process + 1) * each}; };
+  auto first = [&](int64_t process) { return options[1] + process * options[2]; };
+  // What one process has and another gets.
+  auto passed = [&](int64_t owner, int64_t taker) {
+    return both(has(owner), {first(taker), first(taker) + size});
+  };
+  Range inside = both({0, p * each}, {first(here), first(here) + size});
+  if (inside.count() < size)
+    std::memset(to.data, 0, size * bytes);
+  if (Range own = passed(here, here); own.count())
+    std::memcpy(to.data + (own.first - first(here)) * bytes,
+                from.data + (own.first - here * each) * bytes, own.count() * bytes);
+  // All processes exchange at one distance at a time: each waits for those that do so, too.
+  for (int64_t distance = 1; distance < p; ++distance) {
+    int64_t taker = (here + distance) % p, owner = (here + p - distance) % p;
+    Range give = passed(here, taker), take = passed(owner, here);
+    char *given = give.count() ? from.data + (give.first - here * each) * bytes : from.data;
+    char *taken = take.count() ? to.data + (take.first - first(here)) * bytes : to.data;
+    exchange(together, given, give.count() * bytes, taker, taken, take.count() * bytes, owner);
   }
   to.store();
 }

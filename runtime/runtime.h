@@ -104,14 +104,21 @@ typedef struct xt_mpi {
                     intptr_t communicator);
   int (*all_gather)(const void *from, int count, intptr_t type, void *to, int to_count,
                     intptr_t to_type, intptr_t communicator);
+  int (*exchange)(const void *from, int count, intptr_t type, int to_process, int to_tag, void *to,
+                  int to_count, intptr_t to_type, int from_process, int from_tag,
+                  intptr_t communicator, void *status);
   int (*create_op)(void (*combine)(const void *from, void *to, const int *count, const void *type),
                    int commutes, intptr_t *op);
   intptr_t types[10];
   intptr_t ops[4];
+  int nobody; /* as a process: nothing is sent, or received */
 } xt_mpi;
 XT_API void xt_set_mpi(const xt_mpi *mpi);
 /* From now on collectives know it, by the number that is returned. */
 XT_API int64_t xt_add_communicator(intptr_t handle, int64_t index, int64_t processes);
+/* Bytes of arrays that this process has sent so far: in an all_gather, its part to each of the
+ * others; in an all_reduce, those that an algorithm of least bytes sends, 2 (p - 1) / p of them. */
+XT_API int64_t xt_bytes_sent(void);
 
 /* What the processes of a communicator do next. program: differs where that differs; 0: this
  * process ends, and text is empty. text: says it to people. patience: seconds after which a process

@@ -42,6 +42,32 @@ LogicalResult AllGatherOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor
   return success();
 }
 
+LogicalResult HaloOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adaptor, Types &types) {
+  auto type = dyn_cast<ArrayType>(adaptor.getX().getType());
+  if (!type)
+    return emitOptionalError(loc, "halo: the operand must be an array");
+  StringAttr dim = adaptor.getDimAttr();
+  if (failed(checkDims("halo", loc, type, {dim})))
+    return failure();
+  SmallVector<int64_t> shape(type.getShape());
+  int64_t &size = shape[type.find(dim)];
+  auto number = [](IntegerAttr attr) { return attr.getValue().getSExtValue(); };
+  int64_t processes = number(adaptor.getProcessesAttr()), whole, last;
+  int64_t start = number(adaptor.getStartAttr()), count = number(adaptor.getSizeAttr());
+  bool isThere = !type.isDynamic(dim) && processes >= 1 && count >= 0 &&
+                 !llvm::MulOverflow(size, processes, whole) &&
+                 !llvm::MulOverflow(number(adaptor.getStepAttr()), processes, last) &&
+                 !llvm::AddOverflow(start, last, last) && !llvm::AddOverflow(last, count, last) &&
+                 !llvm::AddOverflow(start, count, start);
+  if (!isThere)
+    return emitOptionalError(loc, Fault::Size, "halo: ", count, " elements of ", processes,
+                             " parts along dim ", dim, " of ", describeDims(type));
+  size = count;
+  types.push_back(
+      ArrayType::get(type.getContext(), type.getDimNames(), shape, type.getElementType()));
+  return success();
+}
+
 LogicalResult ProcessIndexOp::inferReturnTypes(MLIRContext *context, MaybeLoc, Adaptor,
                                                Types &types) {
   types.push_back(ArrayType::get(context, {}, {}, IntegerType::get(context, 64)));

@@ -56,6 +56,33 @@ def XTensor_AllGatherOp : XTensor_CollectiveOp<"all_gather"> {
   }];
 }
 
+def XTensor_HaloOp : XTensor_CollectiveOp<"halo"> {
+  let summary = "Some elements of the whole array, which other processes may have";
+  let description = [{
+    Every process has a part of the array along `dim`, as in `all_gather`. Process i gets the `size`
+    elements of the whole array from position `start` + i * `step`. Positions that the whole array
+    does not have give zeros. A process sends only elements that another process gets.
+
+    For example, parts of 4 elements with one element of each neighbour are `start` -1, `step` 4 and
+    `size` 6.
+
+    Constraints:
+    * (halo_c1) `dim` is a dim of the array, and its size is static.
+    * (halo_c2) `processes` is at least 1, and `size` is not negative.
+    * (halo_c3) All positions fit into 64 bits.
+
+    Example: `xtensor.halo %x along t start -1 step 4 size 6 across data communicator 0 of 2 :
+    !xtensor.array<t: 4, f32>`
+  }];
+  let arguments = (ins XTensor_ArrayType:$x, StrAttr:$dim, I64Attr:$start, I64Attr:$step,
+                       I64Attr:$size, StrAttr:$axis, I64Attr:$communicator, I64Attr:$processes);
+  let results = (outs XTensor_ArrayType:$y);
+  let assemblyFormat = [{
+    $x `along` custom<Name>($dim) `start` $start `step` $step `size` $size `across`
+    custom<Name>($axis) `communicator` $communicator `of` $processes attr-dict `:` type($x)
+  }];
+}
+
 def XTensor_ProcessIndexOp : XTensor_CollectiveOp<"process_index"> {
   let summary = "The position of this process along a dim of the mesh";
   let description = [{

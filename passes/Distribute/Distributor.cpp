@@ -1,5 +1,6 @@
 #include "Distribute/Distributor.h"
 
+#include "Distribute/Neighbours.h"
 #include "Distribute/Passes.h"
 #include "XTensor/Fault.h"
 
@@ -28,6 +29,12 @@ LogicalResult Distributor::read() {
                                 << dim.getValue();
     split[dim.getName()] = along - mesh.begin();
   }
+  FunctionType type = func.getFunctionType();
+  for (Type t : llvm::concat<const Type>(type.getInputs(), type.getResults()))
+    if (auto array = dyn_cast<ArrayType>(t))
+      for (StringAttr dim : array.getDimNames())
+        if (!array.isDynamic(dim))
+          sizes[dim].insert(array.getSize(dim));
   return success();
 }
 
@@ -40,7 +47,15 @@ const MeshDim *Distributor::splitOf(ArrayType whole, Attribute dim) const {
   const MeshDim *along = meshDim(dim);
   bool divides = along && whole.hasDim(dim) && !whole.isDynamic(dim) &&
                  whole.getSize(dim) % along->processes == 0;
-  return divides ? along : nullptr;
+  return divides && !isBetween(dim, whole.getSize(dim), *along) ? along : nullptr;
+}
+
+bool Distributor::isBetween(Attribute dim, int64_t size, const MeshDim &along) const {
+  auto it = sizes.find(dim);
+  if (it == sizes.end() || it->second.contains(size))
+    return false;
+  return llvm::any_of(
+      it->second, [&](int64_t given) { return std::abs(size - given) < given / along.processes; });
 }
 
 const MeshDim *Distributor::splitOf(ValueRange parts, Attribute dim) const {
@@ -146,7 +161,8 @@ Value Distributor::part(Value whole, StringAttr dim) {
   Type i64 = b.getI64Type();
   Value at = IotaOp::create(b, location, ArrayType::get(b.getContext(), {dim}, {size}, i64), {});
   at = AddOp::create(b, location, at, firstOf(*along, size, i64));
-  Value found = GatherOp::create(b, location, IndexMode::clip, whole, at, b.getArrayAttr({dim}));
+  auto found = GatherOp::create(b, location, IndexMode::clip, whole, at, b.getArrayAttr({dim}));
+  parts.push_back(found);
   taken[found] = {whole, dim};
   return found;
 }
@@ -297,6 +313,7 @@ LogicalResult Distributor::run() {
       usePart(argument, part);
     }
   }
+  useNeighbours(*this, func, parts);
   func.setType(FunctionType::get(b.getContext(), body.getArgumentTypes(), end->getOperandTypes()));
   for (StringRef name : {StringRef(kMeshAttr), StringRef(kSplitAttr), StringRef(kWholeAttr)})
     func->removeAttr(name);

@@ -7,6 +7,7 @@
 #include "Distribute/DistributeRules.h"
 #include "XTensor/Dims.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SmallSet.h"
 
 namespace xtensor {
 
@@ -30,7 +31,8 @@ public:
   /// The dim of the mesh of a dim of arrays, or null.
   const MeshDim *meshDim(mlir::Attribute dim) const;
   /// What a dim of a whole array is split along. Null: its name is not split, or its size cannot be
-  /// divided, so that every process has all of it.
+  /// divided, so that every process has all of it. The same holds for a size that differs by less
+  /// than a part from those of arguments and results: its parts would lie elsewhere.
   const MeshDim *splitOf(ArrayType whole, mlir::Attribute dim) const;
   /// The same for the first of the values that has the dim.
   const MeshDim *splitOf(mlir::ValueRange parts, mlir::Attribute dim) const;
@@ -76,6 +78,7 @@ public:
   mlir::Location loc() const { return location; }
 
 private:
+  bool isBetween(mlir::Attribute dim, int64_t size, const MeshDim &along) const;
   llvm::LogicalResult read();
   llvm::LogicalResult checkShape();
   llvm::LogicalResult checkSplit(mlir::TypeRange types, llvm::StringRef what);
@@ -84,9 +87,11 @@ private:
   mlir::Location location = func.getLoc();
   llvm::SmallVector<MeshDim> mesh;
   llvm::DenseMap<mlir::Attribute, unsigned> split; ///< dims of arrays -> places in `mesh`
-  llvm::DenseMap<mlir::Value, ArrayType> wholes;   ///< the types of values before the pass
+  llvm::DenseMap<mlir::Attribute, llvm::SmallSet<int64_t, 4>> sizes; ///< of arguments, results
+  llvm::DenseMap<mlir::Value, ArrayType> wholes; ///< the types of values before the pass
   /// Parts that `part` took, with the array and the dim.
   llvm::DenseMap<mlir::Value, std::pair<mlir::Value, mlir::StringAttr>> taken;
+  llvm::SmallVector<GatherOp> parts; ///< the same, in order
 };
 
 } // namespace xtensor

@@ -175,27 +175,27 @@ void xtensor::addNameDistributeRules(DistributeRules &rules) {
   rules.add<BarrierOp>(barrier, "its operand's type");
   rules.add<BroadcastOp>(broadcast, "result type of a part");
   rules.add<CallbackOp>(callback, "parts, or whole arrays for results");
-  rules.add<ConcatOp>(alongDim<ConcatOp>, "whole along its dim");
+  rules.add<ConcatOp>(alongDim<ConcatOp>, "its part asks neighbours");
   rules.add<ConstantOp>(constant, "its part");
   rules.add<ContractOp>(contract, "sums of parts, combined");
   rules.add<CumulativeOp>(alongDim<CumulativeOp>, "whole along its dim");
   rules.add<FourierOp>(alongDims<FourierOp>, "whole along its dims");
   rules.add<IotaOp>(iota, "goes on from process to process");
   rules.add<MergeOp>(alongDims<MergeOp>, "whole along its dims");
-  rules.add<OverlapAddOp>(overlapAdd, "whole along its dims");
-  rules.add<PadOp>(alongDims<PadOp>, "whole along its dims");
+  rules.add<OverlapAddOp>(overlapAdd, "its part asks neighbours");
+  rules.add<PadOp>(alongDims<PadOp>, "its part asks neighbours");
   rules.add<RecurrenceOp>(alongDim<RecurrenceOp>, "whole along its dim");
   rules.add<ReduceOp>(reduce, "results of parts, combined");
   rules.add<RenameOp>(rename, "by name between names that are split alike");
-  rules.add<ReverseOp>(alongDims<ReverseOp>, "whole along its dims");
-  rules.add<SliceOp>(alongDims<SliceOp>, "whole along its dims");
+  rules.add<ReverseOp>(alongDims<ReverseOp>, "its part asks neighbours");
+  rules.add<SliceOp>(alongDims<SliceOp>, "its part asks neighbours");
   rules.add<SplitOp>(alongDim<SplitOp>, "whole along its dim");
-  rules.add<WindowOp>(window, "whole along its dims");
+  rules.add<WindowOp>(window, "its part asks neighbours");
   // Gone before, or not an op by itself.
   rules.addAll<ApplyOp, LinearOp, PullbackOp, PushforwardOp, TransposedOp, VectorizeOp>(
       nullptr, "a request, expanded before");
   rules.addAll<CheckpointOp, CustomDerivativeOp, SizedOp>(nullptr, "for derivatives, gone before");
   rules.addAll<BitsOp, ElementaryOp, LibraryOp>(nullptr, "made when names are gone");
-  rules.addAll<AllGatherOp, AllReduceOp, ProcessIndexOp>(nullptr, "made here");
+  rules.addAll<AllGatherOp, AllReduceOp, HaloOp, ProcessIndexOp>(nullptr, "made here");
   rules.add<YieldOp>(nullptr, "by the op that has the region");
 }

@@ -19,17 +19,31 @@ static void lowerAllReduce(AllReduceOp op, Lowering &to) {
   to.setStored(op.getY(), call.getResult(0), x.order);
 }
 
-static void lowerAllGather(AllGatherOp op, Lowering &to) {
-  ArrayType type = arrayType(op.getY());
-  Names order{op.getDimAttr()};
-  for (StringAttr dim : type.getDimNames())
-    if (dim != op.getDimAttr())
-      order.push_back(dim);
-  Value x = to.packed(op.getX(), order);
+/// A routine on arrays that are stored with `dim` first.
+static void lowerAlong(StringAttr dim, Value from, Value y, StringRef routine,
+                       ArrayRef<int64_t> options, Lowering &to) {
+  ArrayType type = arrayType(y);
+  Names order{dim};
+  for (StringAttr other : type.getDimNames())
+    if (other != dim)
+      order.push_back(other);
+  Value x = to.packed(from, order);
   SmallVector<Attribute> dims(order.begin(), order.end());
-  auto call = LibraryOp::create(to.b, to.loc(), "xt_all_gather", x, to.empty(reordered(type, dims)),
-                                ArrayAttr(), static_cast<int64_t>(op.getCommunicator()));
-  to.setStored(op.getY(), call.getResult(0), order);
+  auto call = LibraryOp::create(to.b, to.loc(), routine, x, to.empty(reordered(type, dims)),
+                                ArrayAttr(), options);
+  to.setStored(y, call.getResult(0), order);
+}
+
+static void lowerAllGather(AllGatherOp op, Lowering &to) {
+  lowerAlong(op.getDimAttr(), op.getX(), op.getY(), "xt_all_gather",
+             static_cast<int64_t>(op.getCommunicator()), to);
+}
+
+static void lowerHalo(HaloOp op, Lowering &to) {
+  lowerAlong(op.getDimAttr(), op.getX(), op.getY(), "xt_halo",
+             {static_cast<int64_t>(op.getCommunicator()), static_cast<int64_t>(op.getStart()),
+              static_cast<int64_t>(op.getStep())},
+             to);
 }
 
 LogicalResult xtensor::lowerCollective(Operation *op, Lowering &to) {
@@ -37,6 +51,8 @@ LogicalResult xtensor::lowerCollective(Operation *op, Lowering &to) {
     return lowerAllReduce(reduce, to), success();
   if (auto gather = dyn_cast<AllGatherOp>(op))
     return lowerAllGather(gather, to), success();
+  if (auto halo = dyn_cast<HaloOp>(op))
+    return lowerHalo(halo, to), success();
   auto index = dyn_cast<ProcessIndexOp>(op);
   if (!index)
     return failure();

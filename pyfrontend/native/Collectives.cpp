@@ -27,15 +27,16 @@ bool words(PyObject *sequence, intptr_t *to, Py_ssize_t count) {
 
 PyObject *setMpi(PyObject *, PyObject *args) {
   PyObject *functions, *types, *ops;
-  if (!PyArg_ParseTuple(args, "OOO", &functions, &types, &ops))
-    return nullptr;
   xt_mpi mpi;
-  intptr_t found[3];
-  if (!words(functions, found, 3) || !words(types, mpi.types, 10) || !words(ops, mpi.ops, 4))
+  if (!PyArg_ParseTuple(args, "OOOi", &functions, &types, &ops, &mpi.nobody))
+    return nullptr;
+  intptr_t found[4];
+  if (!words(functions, found, 4) || !words(types, mpi.types, 10) || !words(ops, mpi.ops, 4))
     return nullptr;
   mpi.all_reduce = reinterpret_cast<decltype(mpi.all_reduce)>(found[0]);
   mpi.all_gather = reinterpret_cast<decltype(mpi.all_gather)>(found[1]);
-  mpi.create_op = reinterpret_cast<decltype(mpi.create_op)>(found[2]);
+  mpi.exchange = reinterpret_cast<decltype(mpi.exchange)>(found[2]);
+  mpi.create_op = reinterpret_cast<decltype(mpi.create_op)>(found[3]);
   xt_set_mpi(&mpi);
   Py_RETURN_NONE;
 }
@@ -50,6 +51,8 @@ PyObject *addCommunicator(PyObject *, PyObject *args) {
     return nullptr;
   return PyLong_FromLongLong(xt_add_communicator(static_cast<intptr_t>(word), index, processes));
 }
+
+PyObject *bytesSent(PyObject *, PyObject *) { return PyLong_FromLongLong(xt_bytes_sent()); }
 
 PyObject *agree(PyObject *, PyObject *tuple) {
   Together *here = parseTogether(tuple);
@@ -71,9 +74,12 @@ PyObject *setDisagreement(PyObject *, PyObject *callable) {
 
 PyMethodDef functions[] = {
     {"set_mpi", setMpi, METH_VARARGS,
-     "set_mpi(functions, types, ops)\n--\n\nThe addresses and handles of xt_mpi (runtime.h)."},
+     "set_mpi(functions, types, ops, nobody)\n--\n\nThe addresses and handles of xt_mpi "
+     "(runtime.h)."},
     {"add_communicator", addCommunicator, METH_VARARGS,
      "add_communicator(handle, index, processes)\n--\n\nThe number by which collectives know it."},
+    {"bytes_sent", bytesSent, METH_NOARGS,
+     "bytes_sent()\n--\n\nBytes of arrays that this process has sent to others (xt_bytes_sent)."},
     {"agree", agree, METH_O,
      "agree(together)\n--\n\nRaises if the processes are about to do different things: each calls "
      "it with (communicator, program, text, patience), as xt_together of runtime.h."},

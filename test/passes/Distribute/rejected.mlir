@@ -97,3 +97,19 @@ func.func @blocks(%x: !xtensor.array<b: 4, f32>) -> !xtensor.array<b: 4, f32>
 ^end:
   return %x : !xtensor.array<b: 4, f32>
 }
+
+// -----
+
+func.func @halo(%x: !xtensor.array<b: 4, f32>) {
+  // expected-error @+1 {{halo: -1 elements of 2 parts along dim "b" of b: 4}}
+  %y = xtensor.halo %x along b start 0 step 4 size -1 across data communicator 0 of 2 : !xtensor.array<b: 4, f32>
+  return
+}
+
+// -----
+
+func.func @far(%x: !xtensor.array<b: 4, f32>) {
+  // expected-error @+1 {{halo: 1 elements of 4 parts along dim "b" of b: 4}}
+  %y = xtensor.halo %x along b start 0 step 4611686018427387904 size 1 across data communicator 0 of 4 : !xtensor.array<b: 4, f32>
+  return
+}

@@ -25,3 +25,11 @@ func.func @index() -> !xtensor.array<i64> {
   %y = xtensor.process_index across data communicator 0
   return %y : !xtensor.array<i64>
 }
+
+// CHECK-LABEL: func @halo(
+// CHECK: %[[P:.+]] = linalg.{{.*}} ins(%{{.+}} : tensor<3x2xf32>) outs(%{{.+}} : tensor<2x3xf32>)
+// CHECK: xtensor.library "xt_halo" ins(%[[P]] : tensor<2x3xf32>) outs(%{{.+}} : tensor<4x3xf32>) {options = array<i64: 1, -1, 2>} -> tensor<4x3xf32>
+func.func @halo(%x: !xtensor.array<a: 3, b: 2, f32>) -> !xtensor.array<a: 3, b: 4, f32> {
+  %y = xtensor.halo %x along b start -1 step 2 size 4 across data communicator 1 of 4 : !xtensor.array<a: 3, b: 2, f32>
+  return %y : !xtensor.array<a: 3, b: 4, f32>
+}

@@ -82,6 +82,67 @@ case("slice", lambda x: (x.isel(b=slice(1, 7, 3)).sum("b"), x.isel(b=3)), X)
 case("roll", xt.value_and_grad(lambda x: (x * xt.roll(x, {"b": 1})).sum()), X)
 case("shift", lambda x: xt.pad(x, b=(1, 0)).isel(b=slice(0, 8)) - x, X)
 case("flip", lambda x: xt.flip(x, "b"), X)
+Y = array(b=16, i=6)
+
+
+def heat(x: Any) -> Any:
+    """Two steps, in which no array of the inside can be divided by the processes."""
+    for _ in range(2):
+        inner = x.isel(b=slice(1, -1))
+        x = xt.pad(inner + 0.1 * xt.sin(x.isel(b=slice(2, None)) - 2 * inner + x.isel(b=slice(-2))), b=(1, 1))
+    return x
+
+
+def laplace(x: Any) -> Any:
+    """Of both dims, with values of the corners."""
+    x = xt.pad(x, b=(1, 1), i=(1, 1), constant_values=0.5)
+    return x.isel(b=slice(2, None), i=slice(2, None)) * x.isel(b=slice(-2), i=slice(-2)) - x.isel(
+        b=slice(1, -1), i=slice(1, -1)
+    )
+
+
+def squares(f: Callable[..., Any]) -> Callable[..., Any]:
+    return xt.value_and_grad(lambda x: (f(x) ** 2).sum())
+
+
+GRID = {"b": "data", "i": "model"}
+NEAR: dict[str, tuple[Callable[..., Any], dict[str, str]]] = {
+    "roll back": (lambda x: xt.roll(x, b=-3), DATA),
+    "roll far": (lambda x: xt.roll(x, b=7) * xt.roll(x, b=-1), DATA),
+    "shifts": (lambda x: x.shift(b=1, fill_value=3) + x.shift(b=-2, fill_value=0), DATA),
+    "differences": (lambda x: xt.pad(x.diff("b"), b=(1, 0), constant_values=1), DATA),
+    "edges": (lambda x: xt.pad(x, b=(1, 2), mode="edge").isel(b=slice(3, None)), DATA),
+    "every second": (lambda x: x.isel(b=slice(1, None, 2)), DATA),
+    "backwards": (lambda x: x.isel(b=slice(None, None, -1)), DATA),
+    "centred means": (lambda x: x.rolling(b=3, center=True, min_periods=1).mean(), DATA),
+    "maxima": (lambda x: x.rolling(b=5).max().fillna(0), DATA),
+    "heat": (heat, DATA),
+    "heat of a grid": (heat, GRID),
+    "laplace": (laplace, DATA),
+    "laplace of a grid": (laplace, GRID),
+    "convolution": (lambda x: xt.nn.conv(x, xt.array([1.0, -2.0, 3.0], "tap"), {"b": "tap"}, padding="same"), DATA),
+    "convolution by steps": (
+        lambda x: xt.nn.conv(x, xt.array([1.0, -2.0, 3.0], "tap"), {"b": "tap"}, padding=(1, 0), stride=2),
+        DATA,
+    ),
+    "concat": (lambda x: xt.concat([x.isel(b=slice(3)), xt.cos(x), x.isel(b=slice(13))], "b"), DATA),
+}
+for name, (f, where) in NEAR.items():
+    case(f"near: {name}", squares(f), Y, split=where)
+    case(f"near, parts: {name}", f, Y, split=where)
+case("near: integers", lambda x: xt.roll(x, b=1) // xt.pad(x, b=(1, 0)).isel(b=slice(16)), array("int32", b=16, i=3))
+case("near: bools", lambda x: xt.roll(x, b=1) & xt.pad(x, b=(0, 1)).isel(b=slice(1, None)), array("bool", b=16))
+case("near: float16", lambda x: xt.roll(x, b=-1) + x.rolling(b=2).sum(), array("float16", b=16, i=3))
+case("near: in a loop", lambda x: xt.fori_loop(0, 3, lambda _, s: xt.sin(xt.roll(s, b=1)) + s, x), Y)
+case(
+    "near: in a scan",
+    xt.grad(
+        lambda x: xt.scan(lambda c, s: (c * s.shift(b=1, fill_value=0.5), None), xt.ones(b=16), x, dim="i")[0].sum()
+    ),
+    Y,
+)
+case("near, and all", lambda x: (xt.roll(x, b=1), xt.sort(x, "b")), Y)
+case("near: hvp", lambda x: xt.hvp(lambda x: (xt.roll(x, b=1) ** 2 * xt.sin(x)).sum(), (x,), (xt.cos(x),)), Y)
 case("rolling", lambda x: x.rolling(b=3).mean(), X)
 case("stack", lambda x: x.stack(z=("b", "i")).sum("z"), X)
 case("stack of a split dim", lambda x: x.stack(z=("b", "i")), X, split={"z": "data"})

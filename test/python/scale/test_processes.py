@@ -8,6 +8,7 @@ from typing import Any
 
 import distributed_program
 import pytest
+import stencil_bytes
 import xtensor as xt
 from mpirun import mpirun
 
@@ -20,6 +21,13 @@ def test_parts_give_what_whole_arrays_do(count: int) -> None:
     found = dict(line.rsplit(": ", 1) for line in lines if line.endswith(": ok"))
     assert {line for line in lines if not line.endswith(": ok")} == set()
     assert set(found) == set(distributed_program.CASES)
+
+
+def test_a_stencil_sends_the_borders_of_parts_and_no_more() -> None:
+    found = [line.split() for line in mpirun(4, stencil_bytes.__file__).splitlines()]
+    assert [line[:2] for line in found] == [[s, p] for s in ("bands", "grid") for p in ("step", "gradient")]
+    for split, program, sent, least in found:
+        assert sent == least, (split, program)
 
 
 def test_a_mesh_of_one_process_is_this_one() -> None:
