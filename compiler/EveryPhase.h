@@ -10,7 +10,7 @@ namespace xtensor {
 
 /// JSON of `module`, which is in phase `traced` and stays as it is, on its way to `target`:
 ///
-///     {"origins": [{"at": [["prog.py", 12, 5]], "marks": ["cotangent", "tangent"]}],
+///     {"origins": [{"at": [["prog.py", 12, 5]], "marks": ["cotangent", "tangent of exp"]}],
 ///      "phases": [{"name": "traced", "text": "module {\n..", "lines": [-1, 0]}]}
 ///
 /// `lines` has the origin of each line of `text`, or -1. `at` lists file, line and column of the

@@ -156,8 +156,9 @@ LogicalResult Linearizer::visit(Operation *op) {
     return error;
   }
   primal.setInsertionPointAfter(op);
-  primal.setLoc(derived(op->getLoc(), "residual"));
-  linear.setLoc(derived(op->getLoc(), "tangent"));
+  std::string name = op->getName().stripDialect().str();
+  primal.setLoc(derived(op->getLoc(), "residual of " + name));
+  linear.setLoc(derived(op->getLoc(), "tangent of " + name));
   if (rule->tangents) {
     SmallVector<Value> tangents(op->getNumResults());
     rule->tangents(*this, op, tangents);

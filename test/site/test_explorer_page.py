@@ -106,7 +106,7 @@ def test_a_click_on_the_program_shows_the_line_of_python(page: Page, explorer: A
     row.click()
     (line,) = shown(page, "source")
     assert PROGRAM.split("\n")[line - 1].lstrip().startswith(("scores = xt.dot", "return xt.dot")), text
-    assert "cotangent, from tangent" in page.locator("#status").inner_text()
+    assert "cotangent, from tangent of contract" in page.locator("#status").inner_text()
     assert row.get_attribute("data-mark") == "cotangent"
     assert f"program.py:{line}" in page.locator("#status").inner_text()
 
