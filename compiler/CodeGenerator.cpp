@@ -6,7 +6,9 @@
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Pass.h"
 #include "llvm/Support/TargetSelect.h"
@@ -16,6 +18,7 @@
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/LoopRotation.h"
+#include "llvm/Transforms/Utils/Local.h"
 #include <map>
 
 using namespace llvm;
@@ -68,6 +71,62 @@ private:
 
 } // namespace
 
+/// `v` before the casts of its bits.
+static Value *withoutBitcasts(Value *v) {
+  while (auto *cast = dyn_cast<BitCastInst>(v))
+    v = cast->getOperand(0);
+  return v;
+}
+
+/// `c ? p : (p & m) | (q & ~m)` as `(p & m) | ((c ? p : q) & ~m)`, for vectors and a constant `m`.
+/// X86's vpternlog of memory, merged under a mask, gets a wrong truth table (docs/upstream.md), and
+/// a bit select is such an instruction. False: it is not of this form, or stays as it is.
+static bool moveSelectIntoBits(SelectInst &select) {
+  using namespace PatternMatch;
+  for (bool chosenFirst : {true, false}) {
+    Value *chosen = chosenFirst ? select.getTrueValue() : select.getFalseValue();
+    Value *other = chosenFirst ? select.getFalseValue() : select.getTrueValue();
+    auto *bits = dyn_cast<BinaryOperator>(withoutBitcasts(other));
+    Value *sides[2];
+    Constant *masks[2];
+    if (!other->hasOneUse() || !bits || !bits->hasOneUse() ||
+        !match(bits, m_Or(m_And(m_Value(sides[0]), m_Constant(masks[0])),
+                          m_And(m_Value(sides[1]), m_Constant(masks[1])))) ||
+        ConstantExpr::getNot(masks[0]) != masks[1])
+      continue;
+    for (unsigned kept : {0u, 1u}) {
+      if (withoutBitcasts(sides[kept]) != withoutBitcasts(chosen))
+        continue;
+      IRBuilder<> b(&select);
+      // One bit of the condition may stand for elements that are wider or narrower than those here.
+      Type *type = select.getType();
+      Value *first = b.CreateBitCast(sides[kept], type), *last = b.CreateBitCast(sides[1 - kept], type);
+      Value *mixed = chosenFirst ? b.CreateSelect(select.getCondition(), first, last)
+                                 : b.CreateSelect(select.getCondition(), last, first);
+      mixed = b.CreateBitCast(mixed, bits->getType());
+      Value *result = b.CreateOr(b.CreateAnd(sides[kept], masks[kept]),
+                                 b.CreateAnd(mixed, masks[1 - kept]));
+      select.replaceAllUsesWith(b.CreateBitCast(result, type));
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Those of the whole function. What was moved may stand under a further select.
+static void moveSelectsIntoBits(Function &function) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Instruction &instruction : make_early_inc_range(instructions(function))) {
+      auto *select = dyn_cast<SelectInst>(&instruction);
+      if (!select || !select->getType()->isVectorTy() || !moveSelectIntoBits(*select))
+        continue;
+      RecursivelyDeleteTriviallyDeadInstructions(select);
+      changed = true;
+    }
+  }
+}
+
 const std::string &xtensor::hostDescription() {
   static const std::string text = [] {
     Caches caches = cachesOfHost();
@@ -87,9 +146,13 @@ void xtensor::optimize(Module &module, TargetMachine &machine) {
   passes.addPass(InstCombinePass());
   passes.addPass(createFunctionToLoopPassAdaptor(LoopRotatePass(false, false)));
   passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
-  for (Function &function : module)
-    if (!function.isDeclaration())
-      passes.run(function, analyses.functions);
+  for (Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    passes.run(function, analyses.functions);
+    if (machine.getTargetTriple().isX86())
+      moveSelectsIntoBits(function);
+  }
 }
 
 bool xtensor::addEmission(legacy::PassManagerBase &to, TargetMachine &target, raw_pwrite_stream &os,

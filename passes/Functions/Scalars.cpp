@@ -268,6 +268,9 @@ Real Scalars::leading(Real x) {
 Word xtensor::signOf(Real x) { return x.s->top(x) & 0x80000000; }
 
 Real xtensor::withSign(Real magnitude, Word sign) {
+  // Not by bits in kernels: llvmpipe merges such bits under a mask wrongly (docs/upstream.md).
+  if (!magnitude.s->vector)
+    return select(sign == 0u, magnitude, -magnitude);
   return magnitude.s->withTop(magnitude, magnitude.s->top(magnitude) | sign);
 }
 

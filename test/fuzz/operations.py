@@ -279,6 +279,24 @@ def _make_where(g: Maker) -> Any:
     return g.add("where", [c, x, y]) if c and x and y else None
 
 
+@makes(0.5)
+def _make_bits(g: Maker) -> Any:
+    """where(c, x, (x & m) | (y & ~m)), or with y: what LLVM merges under a mask (docs/upstream.md)."""
+    x = None if g.kind.smooth else g.pick(lambda a: a.dtype in INTS)
+    y = g.pick(lambda b: b.dtype == g.values[x].dtype) if x else None
+    c = g.add("binary", [x, y], {"op": g.rng.choice(["<", "!="])}) if x and y else None
+    if c is None:
+        return None
+    some = g.rng.randint(1, 100)
+    rest = ~some if np.iinfo(g.values[x].dtype).min else np.iinfo(g.values[x].dtype).max - some
+    left = g.add("scalar", [x], {"op": "&", "number": some, "left": False})
+    right = g.add("scalar", [y], {"op": "&", "number": int(rest), "left": False}) if left else None
+    mixed = g.add("binary", [left, right], {"op": "|"}) if right else None
+    sides = [mixed, g.rng.choice([x, y])]
+    g.rng.shuffle(sides)
+    return g.add("where", [c, *sides]) if mixed else None
+
+
 @op("cast", lambda x, dtype: f'{x}.astype("{dtype}")')
 def _cast(x: Named, dtype: str) -> Named:
     return named.cast(x, dtype)
