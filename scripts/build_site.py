@@ -35,7 +35,7 @@ SECTIONS = {
         "docs/from_torch", "docs/from_pytensor", "docs/missing", "docs/glossary", "CHANGELOG",
     ],
     "User guide": [
-        "docs/semantics", "docs/control_flow", "docs/gradients", "docs/vectorize", "docs/updates",
+        "docs/semantics", "docs/jit", "docs/control_flow", "docs/gradients", "docs/vectorize", "docs/updates",
         "docs/windows", "docs/scans", "docs/samples", "docs/linalg", "docs/random", "docs/complex", "docs/fft",
         "docs/nn", "docs/optim", "docs/devices", "docs/aot", "docs/security", "docs/debugging",
         "docs/explorer", "docs/errors",
