@@ -7,18 +7,19 @@ include "XTensor/Base.td"
 def XTensor_CallbackOp : XTensor_Op<"callback", [
     DeclareOpInterfaceMethods<ConditionallySpeculatable>,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "Calls a function of the process that compiled the program";
+  let summary = "Calls a Python function of the process that compiled the program";
   let description = [{
-    The process knows the function by `number`. `label` tells readers of the IR what it does. The
-    function gets the arguments, and makes the results.
+    `number` identifies the function in the process. `label` tells readers of the IR what the
+    function does. The function gets the arguments, and returns the results.
 
-    * An `ordered` call has effects. Ordered calls run exactly where the program has them, in order.
-    * Any other call is pure: it may be dropped, merged with an equal call or made again.
-    * A `together` call may get arguments with more dims. Its results then have these dims first.
-      `vectorize` makes one such call for all instances. Else it makes a call for each instance.
+    * An `ordered` call has effects. Passes keep ordered calls where the program has them, in order.
+    * Any other call is pure: passes may drop it, repeat it, or merge it with an equal call.
+    * A `together` call accepts arguments with additional dims. Its results then have these dims
+      first. If a function with such a call is vectorized, the program calls it once for all
+      instances. It makes any other call once for each instance.
 
-    `instances` are names of vectorized dims. The last arguments are the positions along them, at
-    which the instance stands.
+    `instances` lists the names of dims along which the call was vectorized. For each name, one of
+    the last arguments is the position of the instance along this dim.
 
     Constraints:
     * (callback_c1) A dim of dynamic size of a result is a dim of an argument.

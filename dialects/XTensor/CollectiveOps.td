@@ -60,11 +60,11 @@ def XTensor_HaloOp : XTensor_CollectiveOp<"halo"> {
   let summary = "Some elements of the whole array, which other processes may have";
   let description = [{
     Every process has a part of the array along `dim`, as in `all_gather`. Process i gets the `size`
-    elements of the whole array from position `start` + i * `step`. Positions that the whole array
-    does not have give zeros. A process sends only elements that another process gets.
+    elements of the whole array from position `start` + i * `step`. At positions outside of the
+    whole array, it gets zeros. A process sends only the elements that another process needs.
 
-    For example, parts of 4 elements with one element of each neighbour are `start` -1, `step` 4 and
-    `size` 6.
+    For example, if parts have 4 elements, `start` -1, `step` 4 and `size` 6 give each process its
+    part and one element of each neighbour.
 
     Constraints:
     * (halo_c1) `dim` is a dim of the array, and its size is static.

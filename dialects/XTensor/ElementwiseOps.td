@@ -117,7 +117,7 @@ def XTensor_ExpOp : XTensor_FunctionOp<"exp", "Exp", "Exponential", "y">;
 def XTensor_Exp2Op : XTensor_FunctionOp<"exp2", "Exp2", "Power of two", "kLn2 * y">;
 // Not y + 1, which has no digits left where a is far below zero.
 def XTensor_Expm1Op
-    : XTensor_FunctionOp<"expm1", "Expm1", "exp(x) - 1, exact near zero", "exp(a)"> {
+    : XTensor_FunctionOp<"expm1", "Expm1", "exp(x) - 1, accurate near zero", "exp(a)"> {
   let math = "ExpM1Op";
 }
 def XTensor_FloorOp : XTensor_InstructionOp<"floor", "Floor", "Largest integer not above the value",
@@ -143,7 +143,7 @@ def XTensor_LgammaOp
                            "digamma(a)">;
 def XTensor_LogOp : XTensor_FunctionOp<"log", "Log", "Natural logarithm", "1 / a">;
 def XTensor_Log10Op : XTensor_FunctionOp<"log10", "Log10", "Logarithm to base 10", "kInvLn10 / a">;
-def XTensor_Log1pOp : XTensor_FunctionOp<"log1p", "Log1p", "log(1 + x), exact near zero",
+def XTensor_Log1pOp : XTensor_FunctionOp<"log1p", "Log1p", "log(1 + x), accurate near zero",
                                          "1 / (1 + a)">;
 def XTensor_Log2Op : XTensor_FunctionOp<"log2", "Log2", "Logarithm to base 2", "kInvLn2 / a">;
 def XTensor_RoundOp : XTensor_InstructionOp<"round", "RoundEven", "Nearest integer, halves to even",
@@ -249,7 +249,7 @@ def XTensor_Atan2Op : XTensor_BinaryOp<"atan2", "Angle of (rhs, lhs)", XTensor_F
 }
 // The order is a whole number, so there is no derivative with respect to it.
 def XTensor_PolygammaOp
-    : XTensor_BinaryOp<"polygamma", "Derivative of order lhs, from 1 on, of digamma at rhs; NaN at a "
+    : XTensor_BinaryOp<"polygamma", "Derivative of digamma at rhs, of order lhs (1 or more); NaN at a "
                        "negative rhs if the order is not a constant up to 20", XTensor_FloatArray> {
   let kernel = "emitPolygamma";
   let isShort = 1; // Kernels read the order in line.

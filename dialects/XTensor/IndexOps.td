@@ -28,9 +28,10 @@ def XTensor_GatherOp : XTensor_IndexedOp<"gather"> {
   let summary = "Elements at positions given by index arrays, one for each dim that is read";
   let description = [{
     Index arrays are aligned by name: along a dim that two of them share, their elements are paired.
-    The same holds for a dim that the source keeps. Along different dims, all combinations of
-    positions are read. In the result, the dims of the index arrays take the place of the first dim
-    that is read. Negative positions count from the end.
+    If an index array has a dim that the source keeps, it is paired with the source along this dim,
+    too. Along different dims, all combinations of positions are read. In the result, the dims of
+    the index arrays take the place of the first dim that is read. Negative positions count from the
+    end.
 
     If a position is outside of the dim, `raise` makes the call fail with an IndexError, even if the
     result is not used. `clip` reads the nearest element. If the dim has size 0, the result is 0.

@@ -83,9 +83,10 @@ def XTensor_ComplexFactorOp : XTensor_MatrixOp<"complex_factor"> {
     * `qr`: q (row, inner, pair), r (inner, col, pair). The diagonal of R is real.
     * `svd`: u (row, inner, pair), s (inner), descending, and vh (inner, col, pair).
 
-    If the matrix contains a NaN or an infinity, the factors are NaN. The op has no derivative: the
-    Python package gives it. Constraints: matrix_c1, matrix_c2 for `cholesky`, `eig` and `eigh`,
-    matrix_c3, and (complex_factor_c1) `pair` is another dim of the matrix, of size 2.
+    If the matrix contains a NaN or an infinity, the factors are NaN. The op does not have a
+    derivative rule: the Python package defines the derivatives of the functions that use it.
+    Constraints: matrix_c1, matrix_c2 for `cholesky`, `eig` and `eigh`, matrix_c3, and
+    (complex_factor_c1) `pair` is another dim of the matrix, of size 2.
 
     Example: `%w, %v = xtensor.complex_factor eig %a on [row, col] inner rank pair part :
     !xtensor.array<row: 4, col: 4, part: 2, f32>`
