@@ -1,7 +1,7 @@
 """The environment variables that set numbers and switches.
 
 A value without a meaning is refused when xtensor is imported, before compiled code could read it differently.
-docs/devices.md has the table for users.
+docs/environment.md has the table for users.
 """
 
 from __future__ import annotations

@@ -75,6 +75,6 @@ def test_the_table_has_every_variable_that_is_read() -> None:
         name for file in sources for name in re.findall(r'(?:getenv\(|environ\.get\()"(XTENSOR_\w+)"', file.read_text())
     }
     assert {"XTENSOR_DEVICE", "XTENSOR_DUMP", "XTENSOR_NUM_THREADS"} < read
-    table = set(re.findall(r"^\| `(XTENSOR_\w+)` \|", (ROOT / "docs" / "devices.md").read_text(), re.MULTILINE))
+    table = set(re.findall(r"^\| `(XTENSOR_\w+)` \|", (ROOT / "docs" / "environment.md").read_text(), re.MULTILINE))
     assert read - table == set()
     assert set(environment._TAKES) <= table
