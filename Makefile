@@ -2,7 +2,8 @@
 # everything else is one line.
 PYTHON := .venv/bin/python
 
-.PHONY: setup demo test test-all test-vulkan test-metal fuzz fuzz-ir bench lint asan site wheel wheel-test sdist
+.PHONY: setup demo test test-all test-vulkan test-metal fuzz fuzz-ir bench lint asan site wheel wheel-test \
+  wheels wheels-test sdist
 setup:
 	@scripts/setup.sh
 
@@ -60,6 +61,13 @@ wheel: setup
 
 wheel-test: wheel
 	scripts/test_wheel.sh dist/*.whl
+
+# Wheels for the Pythons of newer Debians, too; each is tried in the Debian that has its Python
+wheels: wheel
+	scripts/wheels.sh
+
+wheels-test: wheels
+	for wheel in dist/*.whl; do scripts/test_wheel.sh "$$wheel" || exit; done
 
 # dist/xtensor_mlir-*.tar.gz, whose build fetches nothing but Python packages
 sdist: setup

@@ -10,6 +10,9 @@ set(XTENSOR_EXPORTS -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map
 function(xtensor_add_python_capi name)
   cmake_parse_arguments(ARG "" "INSTALL_DESTINATION;OUTPUT_DIRECTORY"
     "DECLARED_SOURCES" ${ARGN})
+  if(TARGET ${name}) # taken from another build
+    return()
+  endif()
   set(archives)
   _flatten_mlir_python_targets(flat ${ARG_DECLARED_SOURCES})
   foreach(target ${flat})

@@ -1,27 +1,41 @@
 #!/usr/bin/env bash
-# Installs a wheel as a user of Debian 12 has it: no LLVM, no compiler, no root, no network; then runs
-# test/wheel/ there: test_wheel.sh dist/xtensor_mlir-*.whl. The system is made by mmdebstrap once, and
-# kept in the cache folder with what pip has fetched. Needs root, for a chroot.
+# Installs a wheel as a user of Debian has it: no LLVM, no compiler, no root, no network; then runs
+# test/wheel/ there: test_wheel.sh dist/xtensor_mlir-*.whl. The Debian is the one whose Python the
+# wheel is for. It is made by mmdebstrap once, and kept in the cache folder with what pip has fetched.
+# Needs root, for a chroot.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
 python=.venv/bin/python
 wheel=$1
+case $wheel in
+  *-cp311-*) suite=bookworm for_python=3.11 ;;
+  *-cp313-*) suite=trixie for_python=3.13 ;;
+  *-cp314-*) suite=sid for_python=3.14 ;;
+  *) echo "no Debian is known whose Python $wheel is for" >&2; exit 1 ;;
+esac
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/xtensor/wheel-test
-system=$cache/bookworm.tar
-needed=$cache/needed-$($python -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+system=$cache/$suite.tar
+needed=$cache/needed-$for_python
 mkdir -p "$cache"
 if ! [ -e "$system" ]; then
   install_debian_packages mmdebstrap
-  step "Debian 12, with Python and nothing else"
-  mmdebstrap --quiet --format=tar --variant=minbase --include=python3,python3-venv bookworm "$system.new"
+  step "Debian $suite, with Python and nothing else"
+  # A stale mirror of unstable does not matter.
+  mmdebstrap --quiet --aptopt='Acquire::Check-Valid-Until "false"' --format=tar --variant=minbase \
+    --include=python3,python3-venv "$suite" "$system.new"
   mv "$system.new" "$system"
 fi
 if ! [ -e "$needed/.done" ]; then
   step "Python packages that it needs"
-  $python -m pip download -q --disable-pip-version-check --only-binary :all: -d "$needed" \
-    "$(ls "$wheel")[xarray]"
-  rm -f "$needed"/xtensor_mlir-*
+  mapfile -t requirements < <($python -c 'import email, sys, zipfile
+wheel = zipfile.ZipFile(sys.argv[1])
+(metadata,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+for line in email.message_from_bytes(wheel.read(metadata)).get_all("Requires-Dist"):
+    if "extra ==" not in line:
+        print(line)' "$wheel")
+  $python -m pip download -q --disable-pip-version-check --only-binary :all: \
+    --python-version "$for_python" -d "$needed" "${requirements[@]}" xarray
   touch "$needed/.done"
 fi
 
@@ -52,6 +66,10 @@ step "python -m xtensor.demo"
 user python -m xtensor.demo
 step "test/wheel/smoke.py"
 user python /home/user/wheel/smoke.py
+if [ "$for_python" != "$($python -c 'import sys; print("%d.%d" % sys.version_info[:2])')" ]; then
+  step "done"
+  exit
+fi
 step "beside other LLVMs, on this machine"
 there=$root/there
 $python -m pip install -q --disable-pip-version-check --no-index --no-deps --target "$there" "$wheel"
