@@ -15,12 +15,10 @@ from __future__ import annotations
 import gc
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
-from pathlib import Path
 from typing import Any
 
 import hypothesis
@@ -35,14 +33,11 @@ import metal_shim
 import pytest
 import tiers
 import xtensor as xt
+from places import DEVICE, tool
 from workers import pytest_xdist_make_scheduler  # noqa: F401 (pytest calls it)
 from xtensor.compiler import supports
 from xtensor.values.targets import Target
 
-ROOT = Path(__file__).resolve().parents[2]
-HELPERS = ROOT / "test" / "python" / "helpers"
-
-DEVICE = os.environ.get("XTENSOR_TEST_DEVICE", "cpu")
 MESSAGES = pytest.StashKey[int]()
 LEFT_OUT = pytest.StashKey[Counter[str]]()
 
@@ -153,17 +148,6 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if messages:
         print(f"\n{messages} messages of the validation layers: see above, or run with -s")
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-
-def tool(name: str) -> str:
-    """The path of a command line tool of this build."""
-    places = [Path(sys.executable).parent, ROOT / "build" / "Release" / "bin", ROOT / "build" / "bin"]
-    if "XTENSOR_BUILD" in os.environ:
-        places.insert(0, Path(os.environ["XTENSOR_BUILD"]) / "bin")
-    found = shutil.which(name, path=os.pathsep.join(map(str, places)))
-    if found is None:
-        pytest.fail(f"no {name} in {', '.join(map(str, places))}: run make setup or set XTENSOR_BUILD")
-    return found
 
 
 @pytest.fixture(scope="session")

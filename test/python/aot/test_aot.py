@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import xarray
 import xtensor as xt
+from places import ROOT
 
 pytestmark = pytest.mark.cpu_only("bundles hold code for CPUs")
 
@@ -445,7 +446,7 @@ def test_errors_of_an_export_are_exports() -> None:
 
 
 def test_the_shell_of_the_documentation_runs(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[3] / "docs" / "aot.md").read_text()
+    page = (ROOT / "docs" / "aot.md").read_text()
     one, several = (part.split("```")[0] for part in page.split("```python\n")[1:3])
     shell = page.split("```sh\n")[1].split("```")[0].replace("\\\n", "")
     (tmp_path / "digits.py").write_text(one.split("xt.export(")[0] + several.split("image, label =")[0])

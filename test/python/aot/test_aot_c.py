@@ -14,10 +14,9 @@ import numpy as np
 import pytest
 import xtensor as xt
 from c_library import CODES, COMPILER, Context, Library, typed
+from places import ROOT
 
 pytestmark = pytest.mark.cpu_only("bundles hold code for CPUs")
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 def affine(x: Any, w: Any, b: Any) -> Any:

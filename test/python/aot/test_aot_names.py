@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 import xtensor as xt
 from c_library import COMPILER
+from places import ROOT
 
 pytestmark = pytest.mark.cpu_only("bundles hold code for CPUs")
 
-ROOT = Path(__file__).resolve().parents[3]
 _HEADERS = "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg"
 _HEADERS += " stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string time uchar wchar wctype"
 _HEADERS += (

@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import xtensor as xt
+from places import ROOT
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (XTENSOR_PEERS=1)")
 pytestmark = pytest.mark.cpu_only("PyTorch's tensors are on the CPU")
@@ -197,8 +197,7 @@ def test_errors_of_a_module_name_what_the_caller_gave() -> None:
 
 
 def test_the_page_runs() -> None:
-    root = Path(__file__).resolve().parents[3]
-    command = [sys.executable, str(root / "scripts/run_pages.py"), str(root / "docs/torch.md")]
+    command = [sys.executable, str(ROOT / "scripts/run_pages.py"), str(ROOT / "docs/torch.md")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0 and "torch.md runs" in done.stdout, done.stdout + done.stderr
 

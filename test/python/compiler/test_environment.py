@@ -6,13 +6,11 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import xtensor as xt
+from places import ROOT
 from xtensor.base import environment
-
-ROOT = Path(__file__).resolve().parents[3]
 
 NONSENSE = {
     "XTENSOR_NUM_THREADS": ("abc", "0", "-1", "2.5", "", "٣", "1 "),

@@ -3,7 +3,7 @@
 import json
 import subprocess
 
-from conftest import tool
+from places import tool
 
 PROGRAM = """func.func @f(%x: !xtensor.array<a: 2, f32>, %y: !xtensor.array<a: 3, f32>)
     -> !xtensor.array<a: 2, f32> {

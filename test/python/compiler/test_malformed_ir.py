@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, tool
+from places import ROOT, tool
 from tiers import count
 
 TIMES = int(os.environ.get("XTENSOR_FUZZ", "1"))

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import HELPERS
+from places import HELPERS
 from tiers import count
 
 HERE = Path(__file__).resolve().parent

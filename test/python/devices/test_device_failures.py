@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import HELPERS, ROOT
 from device_abi import (
     ADD,
     Device,
@@ -30,6 +29,7 @@ from device_abi import (
     values,
     watched,
 )
+from places import HELPERS, ROOT
 from tiers import FULL
 
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import HELPERS
+from places import HELPERS
 from xtensor import _native
 
 pytestmark = pytest.mark.cpu_only("the tests name their devices")

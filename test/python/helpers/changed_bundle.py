@@ -10,9 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from places import ROOT
 from xtensor import _native
 
-MUTATE = Path(__file__).resolve().parents[2] / "aot" / "mutate.py"
+MUTATE = ROOT / "test" / "aot" / "mutate.py"
 
 
 def changed(data: bytes, change: Callable[[Any], Any] | None = None, **members: bytes) -> bytes:

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 import xtensor as xt
+from places import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 SOURCES = ROOT / "test" / "metal"
 
 

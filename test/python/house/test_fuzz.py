@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import xtensor as xt
-from conftest import DEVICE, ROOT
+from places import DEVICE, ROOT
 from tiers import count
 
 FUZZ = ROOT / "test" / "fuzz"

@@ -7,7 +7,7 @@ import importlib.util
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from places import ROOT
 from xtensor.base.collector import Paused
 
 _SPEC = importlib.util.spec_from_file_location("check_imports", ROOT / "scripts" / "check_imports.py")

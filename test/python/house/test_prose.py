@@ -6,7 +6,7 @@ import importlib.util
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from places import ROOT
 
 _SPEC = importlib.util.spec_from_file_location("check_prose", ROOT / "scripts" / "check_prose.py")
 assert _SPEC is not None and _SPEC.loader is not None

@@ -1,9 +1,10 @@
 """scripts/setup.sh: what it says while it builds."""
 
 import subprocess
-from pathlib import Path
 
-SCRIPTS = Path(__file__).resolve().parents[3] / "scripts"
+from places import ROOT
+
+SCRIPTS = ROOT / "scripts"
 
 
 def progress(lines: str) -> list[str]:

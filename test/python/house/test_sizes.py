@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 
 import pytest
-from conftest import ROOT
+from places import ROOT
 
 _SPEC = importlib.util.spec_from_file_location("check_sizes", ROOT / "scripts" / "check_sizes.py")
 assert _SPEC is not None and _SPEC.loader is not None

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import HELPERS
+from places import HELPERS
 
 pytest.importorskip("xdist")
 pytestmark = pytest.mark.cpu_only("runs tests that have no arrays")

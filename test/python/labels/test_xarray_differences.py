@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 import xtensor as xt
-from conftest import ROOT
+from places import ROOT
 
 V = xr.DataArray(
     np.array([[0.5, -1.5, np.nan], [2.0, 0.25, -3.0], [1.0, 7.0, 0.125], [-2.5, 3.0, 4.0]]),

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xtensor as xt
-from conftest import ROOT
+from places import ROOT
 from xtensor._native import ArrayType, Executable
 
 pytestmark = pytest.mark.cpu_only("code in C, called on the memory of the CPU")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xtensor as xt
-from conftest import DEVICE
+from places import DEVICE
 from xtensor.random import threefry
 from xtensor.testing import check_gradients
 

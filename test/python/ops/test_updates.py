@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import xtensor as xt
 from against import examples, finished, ours, same
 from hypothesis import given
 from hypothesis import strategies as st
+from places import ROOT
 from test_indexing import cases, example
 
 UFUNCS = {
@@ -461,7 +461,7 @@ def test_labels_of_the_target_stay() -> None:
 
 
 def test_the_page_about_updates_runs() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "updates.md").read_text()
+    page = (ROOT / "docs" / "updates.md").read_text()
     blocks = re.findall(r"```python\n(.*?)```", page, re.S)
     assert len(blocks) > 4
     exec("".join(blocks), {})

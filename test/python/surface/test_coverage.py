@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 import xtensor as xt
-from conftest import ROOT
 from derivative_cases import SMOOTH
 from functions import FUNCTIONS
+from places import ROOT
 from xtensor.mlir import ir
 from xtensor.mlir.dialects import xtensor as dialect
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import HELPERS, ROOT
+from places import HELPERS, ROOT
 
 pytestmark = pytest.mark.cpu_only("docstrings show what the CPU prints")
 

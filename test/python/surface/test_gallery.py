@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from places import ROOT
 
 # Before matplotlib is imported: no window.
 os.environ.setdefault("MPLBACKEND", "Agg")

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from places import ROOT
 
-ROOT = Path(__file__).parents[3]
 RUNNER = ROOT / "scripts" / "run_pages.py"
 
 

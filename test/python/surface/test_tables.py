@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 import xtensor as xt
+from places import ROOT
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = ROOT / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
 CODE = re.compile(r"`([^`]+)`")
 

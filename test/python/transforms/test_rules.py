@@ -4,16 +4,12 @@ points. The compiled programs of the same cases: test_gradient_rules.py."""
 
 from __future__ import annotations
 
-import sys
 import zlib
 from collections.abc import Sequence
-from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "reference"))
-import ml_dtypes
 from cases import Case, Exact
 from derivative_cases import BY_NAME, CASES, SMOOTH
 from derivatives import Function, compiled, expanded, kept, pull, push, traced
