@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import xtensor as xt
 from evaluate import Evaluator
+from inline import inlined
 from xtensor.mlir import ir, passmanager
 from xtensor.mlir.dialects import func
 from xtensor.mlir.dialects import xtensor as xtd
@@ -71,15 +72,7 @@ def traced(f: Callable[..., object], args: Sequence[xt.Array], dynamic: Sequence
     inputs = [_text(a.type) for a in main.body.operations[0].regions[0].blocks[0].arguments]
 
     def emit(*values: ir.Value) -> Values:
-        module = ir.Module.parse(text, context())
-        (block,) = module.body.operations[0].regions[0].blocks
-        for parameter, value in zip(block.arguments, values, strict=True):
-            parameter.replace_all_uses_with(value)
-        ops = list(block.operations)
-        for op in ops[:-1]:
-            op.operation.detach_from_parent()
-            ir.InsertionPoint.current.insert(op)
-        return list(ops[-1].operands)
+        return inlined(text, values, context())
 
     return Function(inputs, emit), [np.asarray(a) for a in stage.program.captured]
 

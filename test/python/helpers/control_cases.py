@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from cases import Exact
+from inline import inlined
 from rule_cases import Op
 from xtensor.ir.context import context
 from xtensor.mlir import ir
@@ -25,15 +26,7 @@ def text(inputs: Sequence[str], body: str) -> Callable[..., list[ir.Value]]:
         code = _TYPE.sub(r"!xtensor.array<\1>", body)
         result = code[code.index("return") :].partition(":")[2].strip()
         source = f"func.func @f({arguments}) -> ({result}) {{\n{code}\n}}"
-        parsed = ir.Module.parse(source, context())
-        (block,) = parsed.body.operations[0].regions[0].blocks
-        for parameter, value in zip(block.arguments, values, strict=True):
-            parameter.replace_all_uses_with(value)
-        ops = list(block.operations)
-        for op in ops[:-1]:
-            op.operation.detach_from_parent()
-            ir.InsertionPoint.current.insert(op)
-        return list(ops[-1].operands)
+        return inlined(source, values, context())
 
     return emit
 
