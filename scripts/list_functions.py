@@ -31,8 +31,8 @@ error says what to write. `scripts/list_functions.py` writes this page, and a te
 FAMILIES: dict[str, tuple[str, ...]] = {
     "Arrays in and out": ("values.array", "call.arrays", "values.dlpack", "storage", "values.spec"),
     "Creation": ("ops.creation",),
-    "Elementwise, of one array": ("ops.elementwise",),
-    "Elementwise, of several arrays": ("ops.operators",),
+    "Elementwise, of one array": ("ops.elementwise", "ops.activations"),
+    "Elementwise, of several arrays": ("ops.operators", "ops.comparisons"),
     "Special functions": ("ops.special",),
     "Products": ("ops.contraction",),
     "Reductions": ("ops.reductions",),

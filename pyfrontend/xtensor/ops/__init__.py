@@ -2,7 +2,9 @@
 
 from ..call.dispatch import Op as _Op
 from ..call.dispatch import plain as _plain
+from .activations import gelu, log_sigmoid, relu, sigmoid, silu, softplus
 from .by_label import assign_coords, drop_sel, interp_like, reindex, reindex_like, sel, sortby, unstack
+from .comparisons import equal, greater, greater_equal, isclose, less, less_equal, not_equal
 from .contraction import cross, dot, matmul
 from .creation import arange, eye, full, full_like, linspace, one_hot, ones, ones_like, zeros, zeros_like
 from .elementwise import (
@@ -28,7 +30,6 @@ from .elementwise import (
     exp2,
     expm1,
     floor,
-    gelu,
     imag,
     invert,
     isfinite,
@@ -38,7 +39,6 @@ from .elementwise import (
     log1p,
     log2,
     log10,
-    log_sigmoid,
     logical_not,
     nan_to_num,
     negative,
@@ -46,16 +46,12 @@ from .elementwise import (
     rad2deg,
     real,
     reciprocal,
-    relu,
     round,
     rsqrt,
-    sigmoid,
     sign,
     signbit,
-    silu,
     sin,
     sinh,
-    softplus,
     sqrt,
     square,
     stop_gradient,
@@ -79,14 +75,8 @@ from .operators import (
     copysign,
     divide,
     divmod,
-    equal,
     floor_divide,
-    greater,
-    greater_equal,
     hypot,
-    isclose,
-    less,
-    less_equal,
     logaddexp,
     logical_and,
     logical_or,
@@ -95,7 +85,6 @@ from .operators import (
     minimum,
     multiply,
     nextafter,
-    not_equal,
     pow,
     remainder,
     select,

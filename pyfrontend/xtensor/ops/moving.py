@@ -21,7 +21,8 @@ from ..values.array import Array as Concrete
 from ..values.array import from_values
 from . import promotion as p
 from .arguments import Size, by_dim, dims_of, extend, fail, fresh, integer, is_static, reorder, size_of, static_size
-from .operators import missing_dtype, not_equal, subtract
+from .comparisons import not_equal
+from .operators import missing_dtype, subtract
 from .shape import join
 from .types import Array, ArrayLike, Dims
 

@@ -29,8 +29,8 @@ from .arguments import (
     size_of,
     static_size,
 )
+from .comparisons import compared
 from .moving import elsewhere, places
-from .operators import compared
 from .reductions import count
 from .types import Array, ArrayLike
 

@@ -16,8 +16,9 @@ from ..call.dispatch import op
 from ..trace import build
 from ..trace.tracer import Tracer
 from . import promotion as p
+from .activations import half_corrected
 from .arguments import fail, integer
-from .elementwise import float_function, half_corrected
+from .elementwise import float_function
 from .operators import aligned
 from .types import Array, ArrayLike
 

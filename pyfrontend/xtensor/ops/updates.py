@@ -30,18 +30,8 @@ from ..values.options import current
 from . import promotion as p
 from .arguments import by_dim, extend, fail, is_scalar, is_static, reorder, size_of, static_size, union_sizes
 from .indexing import MODES as READ_MODES
-from .indexing import (
-    Positions,
-    as_argument,
-    check_inside,
-    check_some,
-    keyed,
-    met,
-    out_of_range,
-    parts_of,
-    read,
-    read_index,
-)  # fmt: skip
+from .indexing import as_argument, keyed, met, read
+from .positions import Positions, check_inside, check_some, out_of_range, parts_of, read_index
 from .shape import join, present
 from .types import Array, ArrayLike
 

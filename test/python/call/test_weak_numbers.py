@@ -19,6 +19,9 @@ ARRAYS = {name: xt.array([1, 0], "a", dtype=name) for name in ("?", "u1", "i4", 
 F4 = xt.array(np.array([2, 3], "f4"), "a")
 
 
+MODULES = ("activations", "comparisons", "elementwise", "operators")
+
+
 def elementwise() -> list[tuple[str, int]]:
     """The public functions of one, two or three arrays, element by element."""
     found = []
@@ -26,7 +29,7 @@ def elementwise() -> list[tuple[str, int]]:
         f = getattr(xt, name)
         if name == "divmod":
             continue  # two functions of this list
-        if isinstance(f, Op) and f.__module__ in ("xtensor.ops.elementwise", "xtensor.ops.operators"):
+        if isinstance(f, Op) and f.__module__.removeprefix("xtensor.ops.") in MODULES:
             given = [p for p in inspect.signature(f).parameters.values() if p.default is p.empty]
             if all(str(p.annotation) == "ArrayLike" for p in given):
                 found.append((name, len(given)))

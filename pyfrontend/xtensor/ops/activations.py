@@ -1,0 +1,166 @@
+"""Functions of machine learning, element by element: sigmoid, softplus, relu, gelu and the like.
+
+The smooth ones are written over exp of a value that is never positive, chosen by `select` and not by abs: the branch
+taken at 0 is smooth, so derivatives of every order are exact there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from ..call.dispatch import op
+from ..trace import build
+from ..trace.lift import as_tracer
+from ..trace.tracer import Tracer
+from . import promotion as p
+from .elementwise import as_number
+from .types import Array, ArrayLike
+
+
+def _toward_zero(x: Tracer) -> tuple[Tracer, Tracer]:
+    """Whether x > 0, and exp(-|x|)."""
+    positive_ = build.compare("gt", x, p.zero(x.dtype))
+    return positive_, build.unary("exp", build.select(positive_, build.unary("neg", x), x))
+
+
+@op
+def sigmoid(x: ArrayLike, /) -> Array:
+    """Returns the logistic function 1 / (1 + exp(-x)), accurate in both tails, with the dims of `x`.
+
+    Example:
+    >>> xt.sigmoid(xt.array([0.0, 1.0], "i"))
+    <xtensor.Array (i: 2) float64>
+    [0.5        0.73105858]
+    """
+
+    def ratio(x: Tracer) -> Tracer:
+        positive_, e = _toward_zero(x)
+        one = p.constant(1, x.dtype)
+        return build.binary("div", build.select(positive_, one, e), build.binary("add", one, e))
+
+    return p.rounded_once(ratio, p.as_float(x))
+
+
+@op
+def softplus(x: ArrayLike, /) -> Array:
+    """Returns log(1 + exp(x)) without overflow, accurate in both tails, with the dims of `x`.
+
+    Example:
+    >>> xt.softplus(xt.array([0.0, 800.0], "i"))
+    <xtensor.Array (i: 2) float64>
+    [6.93147181e-01 8.00000000e+02]
+    """
+
+    def smooth(x: Tracer) -> Tracer:
+        positive_, e = _toward_zero(x)
+        return build.binary("add", build.select(positive_, x, p.zero(x.dtype)), build.unary("log1p", e))
+
+    return p.rounded_once(smooth, p.as_float(x))
+
+
+@op
+def log_sigmoid(x: ArrayLike, /) -> Array:
+    """Returns log(sigmoid(x)), accurate in both tails, with the dims of `x`.
+
+    Example:
+    >>> xt.log_sigmoid(xt.array([-800.0, 0.0], "i"))
+    <xtensor.Array (i: 2) float64>
+    [-8.00000000e+02 -6.93147181e-01]
+    """
+    x = p.as_float(x)
+    return build.unary("neg", as_tracer(softplus(build.unary("neg", x))))
+
+
+@op
+def relu(x: ArrayLike, /) -> Array:
+    """Returns x where it is positive, else 0, with the dims and dtype of `x`.
+
+    NaN stays NaN. The derivative at 0 is 0. Bools give i1.
+
+    Example:
+    >>> xt.relu(xt.array([-1.0, 2.0], "i"))
+    <xtensor.Array (i: 2) float64>
+    [0. 2.]
+    """
+    x = as_number(x)
+    nought = p.zero(x.dtype)
+    return build.select(build.compare("le", x, nought), nought, x)
+
+
+def _beside_relu(x: Tracer, least: float, bump: Callable[[Tracer], Tracer]) -> Tracer:
+    """relu(x) + bump(-|x|). The bump, smooth at 0, is 0 at `least` and below, where infinity times 0 would be NaN."""
+    positive_ = build.compare("gt", x, p.zero(x.dtype))
+    t = build.select(positive_, build.unary("neg", x), x)
+    last = p.constant(least, x.dtype)
+    t = build.select(build.compare("lt", t, last), last, t)
+    # -0.0 keeps the sign of the bump.
+    return build.binary("add", build.select(positive_, x, p.constant(-0.0, x.dtype)), bump(t))
+
+
+@op
+def silu(x: ArrayLike, /) -> Array:
+    """Returns x * sigmoid(x), with the dims of `x`. It is 0 at -inf.
+
+    Source: Elfwing, Uchibe and Doya, "Sigmoid-weighted linear units" (2018).
+
+    Example:
+    >>> xt.silu(xt.array([0.0, 1.0], "i"))
+    <xtensor.Array (i: 2) float64>
+    [0.         0.73105858]
+    """
+
+    def bump(t: Tracer) -> Tracer:
+        if t.dtype == p.F8:
+            e = build.unary("exp", t)
+            top = build.binary("mul", t, e)
+        else:
+            # exp of f4 is 0 below the normal numbers, where t exp(t) may be normal: multiply by its root twice.
+            root = build.unary("exp", build.binary("mul", t, p.constant(0.5, t.dtype)))
+            e = build.binary("mul", root, root)
+            top = build.binary("mul", build.binary("mul", t, root), root)
+        return build.binary("div", top, build.binary("add", p.constant(1, t.dtype), e))
+
+    return p.rounded_once(lambda x: _beside_relu(x, -800 if x.dtype == p.F8 else -120, bump), p.as_float(x))
+
+
+@op
+def gelu(x: ArrayLike, /) -> Array:
+    """Returns x times the normal distribution function at x, with the dims of `x`.
+
+    This is the exact form, x * erfc(-x / sqrt(2)) / 2, and not its approximation by tanh. Source: Hendrycks and Gimpel,
+    "Gaussian error linear units" (2016).
+
+    Example:
+    >>> xt.gelu(xt.array([-1.0, 0.0, 1.0], "i"))
+    <xtensor.Array (i: 3) float64>
+    [-0.15865525  0.          0.84134475]
+    """
+    x = p.as_float(x)
+    is_exact = x.dtype.itemsize > 2
+
+    def bump(t: Tracer) -> Tracer:
+        z = build.binary("mul", t, p.constant(-math.sqrt(0.5), t.dtype))
+        half = half_corrected(t, z) if is_exact else p.constant(0.5, t.dtype)
+        return build.binary("mul", build.binary("mul", t, build.unary("erfc", z)), half)
+
+    return p.rounded_once(lambda x: _beside_relu(x, -39 if x.dtype == p.F8 else -15, bump), x)
+
+
+def half_corrected(t: Tracer, z: Tracer) -> Tracer:
+    """Half of erfc(-t / sqrt(2)) over erfc(z), where `z` is that argument, rounded: 1/2 - z d, d being what `z` lacks.
+
+    Both `t` and sqrt(1/2) are split in two: the product of the upper parts has no more digits than `z`.
+    """
+    t, z = build.stop_gradient(t), build.stop_gradient(z)
+    digits, bits, steps = (52, 20, 26) if t.dtype == p.F8 else (23, 6, 14)
+    root = math.isqrt(2 * 4**118)  # sqrt(1/2) in units of 2**-119
+    upper = (root >> (118 - steps)) + 1 >> 1 << (119 - steps)  # rounded to `steps` digits
+    high, low, whole = (p.constant(math.ldexp(-v, -119), t.dtype) for v in (upper, root - upper, root))
+    # Added and subtracted, this rounds to multiples of 2**-bits.
+    grid = p.constant(1.5 * 2 ** (digits - bits), t.dtype)
+    there = build.binary("sub", build.binary("add", t, grid), grid)
+    rest = build.binary("mul", build.binary("sub", t, there), whole)
+    lacking = build.binary("sub", build.binary("mul", there, high), z)
+    lacking = build.binary("add", build.binary("add", lacking, build.binary("mul", there, low)), rest)
+    return build.binary("sub", p.constant(0.5, t.dtype), build.binary("mul", z, lacking))
