@@ -1,4 +1,4 @@
-"""Factors, solutions, determinants and norms.
+"""Factors of matrices.
 
 No function raises because of values: a matrix without the requested factor gives NaN or
 infinities for its own instance. `inner=` names new inner dims.
@@ -6,7 +6,6 @@ infinities for its own instance. `inner=` names new inner dims.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -16,22 +15,9 @@ from ..base.errors import ArgumentError, DimensionError
 from ..call.dispatch import op
 from ..call.opened import apart, room
 from ..ops import promotion as p
-from ..ops.arguments import (
-    dims_of,
-    extend,
-    fail,
-    fresh,
-    integer,
-    is_static,
-    needs_lapack,
-    number,
-    reorder,
-    size_of,
-    static_size,
-)  # fmt: skip
+from ..ops.arguments import extend, fail, fresh, is_static, reorder, size_of, static_size
 from ..ops.contraction import contract
 from ..ops.moving import elsewhere, places
-from ..ops.reductions import _norm, _wide, any_empty
 from ..ops.types import Array, ArrayLike
 from ..trace import build
 from ..trace.lift import as_tracer
@@ -41,21 +27,15 @@ from .arguments import (
     MATRIX,
     Pair,
     as_matrix,
-    check_square,
     compared_positions,
-    diagonal_of,
     first_of,
     identity,
     least_size,
-    matrix_dims,
     new_inner,
     replaced,
     square_at_calls,
-    system,
 )
-from .complex_factors import factor, pivots, product_of, sign_and_log
-
-# -- factors ----------------------------------------------------------------------------------------------------------
+from .complex_factors import factor
 
 
 @op
@@ -314,304 +294,3 @@ def _triangles(lower: Tracer, upper: Tracer, moved: str, inner: str, col: str) -
     lower = build.select(compared_positions("gt", lower, moved, inner), lower, zero)
     lower = build.select(compared_positions("eq", lower, moved, inner), one, lower)
     return lower, build.select(compared_positions("le", upper, inner, col), upper, zero)
-
-
-# -- solutions --------------------------------------------------------------------------------------------------------
-
-
-@op(joins=True)
-def solve(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
-    """Returns the x with A x = b, for a square matrix.
-
-    `dims` names the row and the column dim; all other dims are batches. `b` has the row dim, and x has the col dim
-    in its place. The result has the batch dims of `a`, then those of `b`. A singular A gives infinities or NaN. Raises
-    SizeError if the matrix is not square.
-
-    Example:
-    >>> a = xt.array([[2.0, 0.0], [0.0, 4.0]], ("row", "col"))
-    >>> xt.linalg.solve(a, xt.array([2.0, 8.0], "row"))
-    <xtensor.Array (col: 2) float64>
-    [1. 2.]
-    """
-    x, y, pair, dtype = system("solve", a, b, dims)
-    check_square("solve", x, pair)
-    return p.cast(build.solve(x, y, pair), dtype)
-
-
-@op(joins=True)
-def triangular_solve(
-    a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX, lower: bool = True, unit: bool = False
-) -> Array:
-    """Returns the x with A x = b, for a triangular matrix, whose other triangle is not read.
-
-    Dims are as for `solve`. With `unit=True`, the diagonal counts as ones. For the transposed system, swap the dims
-    and choose the other triangle: triangular_solve(l, y, dims=("col", "row"), lower=False). Raises SizeError if the
-    matrix is not square.
-
-    Example:
-    >>> l = xt.array([[2.0, 0.0], [1.0, 4.0]], ("row", "col"))
-    >>> xt.linalg.triangular_solve(l, xt.array([2.0, 9.0], "row"))
-    <xtensor.Array (col: 2) float64>
-    [1. 2.]
-    """
-    x, y, pair, dtype = system("triangular_solve", a, b, dims)
-    check_square("triangular_solve", x, pair)
-    return p.cast(build.triangular_solve(x, y, pair, upper=not lower, unit=unit), dtype)
-
-
-@op
-def inv(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
-    """Returns the inverse, whose row and col dims are in each other's place.
-
-    `dims` names the row and the column dim; all other dims are batches. The inverse maps an array with the row dim
-    to one with the col dim. A singular matrix gives infinities or NaN. Raises SizeError if the matrix is not square.
-
-    Example:
-    >>> xt.linalg.inv(xt.array([[2.0, 0.0], [0.0, 4.0]], ("row", "col")))
-    <xtensor.Array (col: 2, row: 2) float64>
-    [[0.5  0.  ]
-     [0.   0.25]]
-    """
-    x, pair, dtype = as_matrix("inv", a, dims, square=True)
-    return p.cast(inverse(x, pair), dtype)
-
-
-def inverse(x: Tracer, pair: Pair) -> Tracer:
-    row, col = pair
-    right = fresh(x.dims, row)
-    found = build.rename(build.solve(x, identity(x, row, right), pair), {right: row})
-    return reorder(found, replaced(x, (row, col), (col, row)))
-
-
-@op
-def pinv(a: ArrayLike, /, dims: Pair = MATRIX, *, rtol: float | None = None) -> Array:
-    """Returns the Moore-Penrose inverse, whose row and col dims are in each other's place.
-
-    Singular values up to `rtol`, by default eps * max(rows, columns), times the largest count as 0. Derivatives
-    hold where the rank does not change (Golub and Pereyra 1973).
-
-    Example:
-    >>> xt.linalg.pinv(xt.array([[2.0], [0.0]], ("row", "col")))
-    <xtensor.Array (col: 1, row: 2) float64>
-    [[0.5 0. ]]
-    """
-    x, pair, dtype = as_matrix("pinv", a, dims)
-    bound = None if rtol is None else float(number("linalg.pinv", rtol, "rtol"))
-    return p.cast(_pseudoinverse(x, pair, bound), dtype)
-
-
-def _pseudoinverse(x: Tracer, pair: Pair, rtol: float | None = None) -> Tracer:
-    """The inverse that leaves out what is small. Its derivative is Golub and Pereyra's (1973), with no division by
-    differences of singular values."""
-    row, col = pair
-    if rtol is None and not p.is_complex(x.dtype):
-        return build.factor("pinv", x, pair)[0]
-
-    def value(x: Tracer) -> Tracer:
-        rank = fresh(x.dims, "rank")
-        u, s, vh = factor("svd", x, pair, rank)
-        one, nought = p.constant(1, s.dtype), p.zero(s.dtype)
-        large = build.compare("gt", s, least_counted(x, s, pair, rank, rtol))
-        inverses = build.select(large, build.binary("div", one, build.select(large, s, one)), nought)
-        v = build.binary("mul", build.conj(vh), p.cast(inverses, vh.dtype))
-        return contract([v, build.conj(u)], (rank,), replaced(x, (row, col), (col, row)))
-
-    def pushforward(primals: tuple[Tracer], tangents: tuple[Tracer]) -> tuple[Tracer, Tracer]:
-        # dY = -Y dX Y + Y Y^H dX^H (1 - X Y) + (1 - Y X) dX^H Y^H Y
-        (x,), (t,) = primals, tangents
-        y = pseudo(x)
-        i, j = (f"{n}~side" for n in "ij")  # rows, columns
-        order = y.dims
-
-        def named(m: Tracer, r: str, c: str) -> Tracer:
-            return build.rename(m, {row: r, col: c})
-
-        yh, th = build.conj(y), build.conj(t)
-        first = contract([named(y, i, col), named(t, i, j), named(y, row, j)], (i, j), order)
-        second = contract([named(y, i, col), named(yh, i, j), named(th, row, j)], (i, j), order)
-        back = contract([named(second, i, col), named(x, i, j), named(y, row, j)], (i, j), order)
-        third = contract([named(th, i, col), named(yh, i, j), named(y, row, j)], (i, j), order)
-        forth = contract([named(y, i, col), named(x, i, j), named(third, row, j)], (i, j), order)
-        turned = build.binary("add", build.binary("sub", second, back), build.binary("sub", third, forth))
-        return y, build.binary("sub", turned, first)
-
-    pseudo = custom_derivative(value)
-    pseudo.defpushforward(pushforward)
-    found: Tracer = pseudo(x)
-    return found
-
-
-def least_counted(x: Tracer, s: Tracer, pair: Pair, rank: str, rtol: float | None) -> Tracer:
-    """Up to where singular values count as 0: `rtol`, by default eps * max(rows, columns), times the largest."""
-    if is_static(s, rank) and s.sizes[rank] == 0:
-        return p.zero(s.dtype)
-    if rtol is None:
-        rows, cols = (p.cast(size_of(x, d), s.dtype) for d in pair)
-        bound = build.binary("mul", build.binary("maximum", rows, cols), p.constant(np.finfo(s.dtype).eps, s.dtype))
-    else:
-        bound = p.constant(rtol, s.dtype)
-    return build.binary("mul", build.reduce("max", s, (rank,)), bound)
-
-
-@op(joins=True)
-def lstsq(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
-    """Returns the x of least norm that minimises |A x - b|: `b` has the row dim, x has the col dim in its place.
-
-    The result has the batch dims of `a`, then those of `b`.
-
-    Example:
-    >>> a = xt.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], ("row", "col"))
-    >>> xt.linalg.lstsq(a, xt.array([1.0, 3.0, 5.0], "row")).values.round(6)
-    array([1., 2.])
-    """
-    x, y, (row, col), dtype = system("lstsq", a, b, dims)
-    inverse = _pseudoinverse(x, (row, col))
-    batch = [d for d in x.dims if d not in (row, col)]
-    order = dict.fromkeys([*batch, *replaced(y, (row, col))])
-    return p.cast(contract([inverse, y], (row,), tuple(order)), dtype)
-
-
-@op
-def det(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
-    """Returns the determinant, with the batch dims of `a`. Its gradient is exact if at most one rank is missing.
-
-    Raises SizeError if the matrix is not square.
-
-    Example:
-    >>> xt.linalg.det(xt.array([[4.0, 2.0], [2.0, 5.0]], ("row", "col")))
-    <xtensor.Array () float64>
-    16.
-    """
-    x, (row, col), dtype = as_matrix("det", a, dims, square=True)
-    x, swaps = _last_pivot_least(x, row, col)
-    diagonal, parity = pivots(x, (row, col))
-    parity = build.binary("mul", parity, swaps)
-    return p.cast(reorder(build.binary("mul", parity, product_of(diagonal, row)), parity.dims), dtype)
-
-
-@op
-def slogdet(a: ArrayLike, /, dims: Pair = MATRIX) -> tuple[Array, Array]:
-    """Returns the sign and the logarithm of the absolute value of the determinant, with the batch dims of `a`.
-
-    A singular matrix gives 0 and -inf. Raises SizeError if the matrix is not square.
-
-    Example:
-    >>> sign, logarithm = xt.linalg.slogdet(-1e200 * xt.eye(3))
-    >>> sign.item(), round(logarithm.item(), 3)
-    (-1.0, 1381.551)
-    """
-    x, (row, col), dtype = as_matrix("slogdet", a, dims, square=True)
-    sign, logs = sign_and_log(x, (row, col))
-    return p.cast(sign, dtype), p.cast(logs, p.real_of(dtype))
-
-
-def _last_pivot_least(x: Tracer, row: str, col: str) -> tuple[Tracer, Tracer]:
-    """`x` with the column of its least pivot moved to the end, and the sign that this gives the determinant.
-
-    The derivative of lu divides by all pivots but the last. Where one rank is missing and the columns before the last
-    are independent, no other pivot vanishes; they are once the first that depends on those before it is the last.
-    """
-    if is_static(x, col) and int(x.sizes[col]) < 2:
-        return x, build.constant(1, (), x.dtype)
-    fixed = build.stop_gradient(x)
-    size = size_of(x, col)
-    largest = build.reduce("max", build.unary("abs", fixed), (row,))
-    scale = diagonal_of(build.broadcast(largest, x.dims, x.sizes), row, col)
-    scale = build.select(build.compare("eq", scale, p.zero(scale.dtype)), p.constant(1, scale.dtype), scale)
-    sizes = build.unary("abs", pivots(fixed, (row, col))[0])
-    least = build.reduce("argmin", build.binary("div", sizes, scale), (row,))
-    at, one = build.iota(col, size), build.constant(1)
-    last = build.binary("sub", build.as_size(size), one)
-    order = build.select(build.compare("lt", at, least), at, build.binary("add", at, one))
-    order = build.select(build.compare("eq", at, last), least, order)
-    steps = build.binary("maximum", build.binary("sub", last, least), build.constant(0))  # of no columns none
-    odd = build.binary("mod", steps, build.constant(2))
-    sign = build.binary("sub", build.constant(1), build.binary("mul", build.constant(2), odd))
-    return build.gather("clip", x, {col: order}), p.cast(sign, x.dtype)
-
-
-# -- from the elements ------------------------------------------------------------------------------------------------
-
-
-@op
-def diagonal(a: ArrayLike, /, dims: Pair = MATRIX, inner: str | None = None, offset: int = 0) -> Array:
-    """Returns the elements at equal positions, along row (or `inner`), with the dims of `a` without col.
-
-    With `offset`, the column is that much further than the row, and both sizes must be known while tracing.
-    It takes any dtype and any two dims. If a size is dynamic, a row below the last column raises IndexError.
-
-    Example:
-    >>> xt.linalg.diagonal(xt.array([[4.0, 2.0], [1.0, 5.0]], ("row", "col")))
-    <xtensor.Array (row: 2) float64>
-    [4. 5.]
-    """
-    x = as_tracer(a)
-    row, col = matrix_dims("diagonal", x, dims)
-    shift = integer("linalg.diagonal", offset, "offset")
-    if shift:
-        rows, columns = (static_size("linalg.diagonal", x, d) for d in (row, col))
-        first = (min(max(-shift, 0), rows), min(max(shift, 0), columns))
-        n = max(min(rows - first[0], columns - first[1]), 0)
-        x = build.slice(x, {row: (first[0], n, 1), col: (first[1], n, 1)})
-    found = diagonal_of(x, row, col, mode="raise")
-    return found if inner is None else build.rename(found, {row: new_inner("diagonal", x, inner)})
-
-
-@op
-def trace(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
-    """Returns the sum of the diagonal, with the batch dims of `a`. Integers widen to 64 bits.
-
-    Example:
-    >>> xt.linalg.trace(xt.array([[1, 2], [3, 4]], ("row", "col"))).item()
-    5
-    """
-    x = as_tracer(a)
-    row, col = matrix_dims("trace", x, dims)
-    if any_empty(x, (row, col)):
-        return build.reduce("sum", p.cast(x, p.sum_dtype(x.dtype)), (row, col))
-    found = p.cast(diagonal_of(x, row, col), p.accumulator(p.sum_dtype(x.dtype)))
-    if least_size(x, (row, col)) is None:
-        columns = p.cast(size_of(x, col), p.I8)
-        inside = build.compare("lt", build.iota(row, size_of(x, row)), columns)
-        found = build.select(inside, found, p.zero(found.dtype))
-    return p.cast(build.reduce("sum", found, (row,)), p.sum_dtype(x.dtype))
-
-
-@op
-def norm(x: ArrayLike, /, ord: Any = None, dims: Any = MATRIX) -> Array:
-    """Returns the matrix norm over dims=(row, col), or the vector norm over one dim, dims="i".
-
-    Values of `ord` for a matrix norm: "fro", which is the default (None); "nuc", the sum of the singular values; 2 and
-    -2, the largest and the smallest singular value; 1 and -1, the largest and the smallest sum of absolute values of a
-    column; inf and -inf, the same of a row. An array with one dim has a vector norm. Raises ArgumentError for another
-    `ord`.
-
-    Example:
-    >>> xt.linalg.norm(xt.array([[3.0, 0.0], [0.0, 4.0]], ("row", "col"))).item()
-    5.0
-    """
-    a = as_tracer(x)
-    dtype = p.real_of(p.mean_dtype(a.dtype))
-    wide = _wide(a)
-    if isinstance(dims, str) or (dims is MATRIX and a.ndim == 1):
-        dims = (dims,) if isinstance(dims, str) else a.dims
-    if isinstance(dims, (tuple, list)) and len(dims) == 1:
-        order = 2.0 if ord is None else ord
-        return p.cast(_norm(wide, dims_of("linalg.norm", a, dims), float(order)), dtype)
-    row, col = matrix_dims("norm", a, dims)
-    if ord is None or ord == "fro":
-        return p.cast(_norm(wide, (row, col), 2.0), dtype)
-    if ord in (2, -2, "nuc"):
-        needs_lapack("linalg.norm")
-        s = factor("svd", wide, (row, col), fresh(a.dims, "rank"))[1]
-        (inner,) = (d for d in s.dims if d not in a.dims)
-        kind = "sum" if ord == "nuc" else "max" if ord == 2 else "min"
-        return p.cast(build.reduce(kind, s, (inner,)), dtype)
-    if ord in (1, -1, math.inf, -math.inf):
-        summed, kept = (row, col) if abs(ord) == 1 else (col, row)
-        sums = build.reduce("sum", build.unary("abs", wide), (summed,))
-        return p.cast(build.reduce("max" if ord > 0 else "min", sums, (kept,)), dtype)
-    raise fail(
-        ArgumentError, "linalg.norm", f"there is no matrix norm ord={ord!r}", a,
-        instead='There are "fro", "nuc", 1, -1, 2, -2, inf and -inf',
-    )  # fmt: skip

@@ -20,7 +20,7 @@ from ..trace.tracer import Tracer
 from ..transforms.control import while_loop
 from .arguments import MATRIX, Pair, as_matrix, check_square, compared_positions, matrix_dims, square_at_calls
 from .complex_factors import factor, sign_and_log
-from .factors import inverse, least_counted
+from .solutions import inverse, least_counted
 
 # Higham (2005): up to this 1-norm the approximant of this degree is exact to rounding.
 _PADE = {np.dtype("f4"): (7, 3.925724783138660), np.dtype("f8"): (13, 5.371920351148152)}

@@ -1,17 +1,177 @@
-"""Solutions from factors that are there: cho_solve and lu_solve."""
+"""Solutions of linear systems, by matrices, their factors or their inverses.
+
+No function raises because of values: a singular matrix gives NaN or infinities for its own instance.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ..base.errors import ArgumentTypeError, DimensionError
 from ..call.dispatch import op
 from ..ops import promotion as p
-from ..ops.arguments import fail
+from ..ops.arguments import fail, fresh, is_static, number, reorder, size_of
 from ..ops.contraction import contract
 from ..ops.types import Array, ArrayLike
 from ..trace import build
-from .arguments import MATRIX, Pair, check_square, system
+from ..trace.tracer import Tracer
+from ..transforms.custom import custom_derivative
+from .arguments import MATRIX, Pair, as_matrix, check_square, identity, replaced, system
+from .complex_factors import factor
+
+
+@op(joins=True)
+def solve(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
+    """Returns the x with A x = b, for a square matrix.
+
+    `dims` names the row and the column dim; all other dims are batches. `b` has the row dim, and x has the col dim
+    in its place. The result has the batch dims of `a`, then those of `b`. A singular A gives infinities or NaN. Raises
+    SizeError if the matrix is not square.
+
+    Example:
+    >>> a = xt.array([[2.0, 0.0], [0.0, 4.0]], ("row", "col"))
+    >>> xt.linalg.solve(a, xt.array([2.0, 8.0], "row"))
+    <xtensor.Array (col: 2) float64>
+    [1. 2.]
+    """
+    x, y, pair, dtype = system("solve", a, b, dims)
+    check_square("solve", x, pair)
+    return p.cast(build.solve(x, y, pair), dtype)
+
+
+@op(joins=True)
+def triangular_solve(
+    a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX, lower: bool = True, unit: bool = False
+) -> Array:
+    """Returns the x with A x = b, for a triangular matrix, whose other triangle is not read.
+
+    Dims are as for `solve`. With `unit=True`, the diagonal counts as ones. For the transposed system, swap the dims
+    and choose the other triangle: triangular_solve(l, y, dims=("col", "row"), lower=False). Raises SizeError if the
+    matrix is not square.
+
+    Example:
+    >>> l = xt.array([[2.0, 0.0], [1.0, 4.0]], ("row", "col"))
+    >>> xt.linalg.triangular_solve(l, xt.array([2.0, 9.0], "row"))
+    <xtensor.Array (col: 2) float64>
+    [1. 2.]
+    """
+    x, y, pair, dtype = system("triangular_solve", a, b, dims)
+    check_square("triangular_solve", x, pair)
+    return p.cast(build.triangular_solve(x, y, pair, upper=not lower, unit=unit), dtype)
+
+
+@op
+def inv(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
+    """Returns the inverse, whose row and col dims are in each other's place.
+
+    `dims` names the row and the column dim; all other dims are batches. The inverse maps an array with the row dim
+    to one with the col dim. A singular matrix gives infinities or NaN. Raises SizeError if the matrix is not square.
+
+    Example:
+    >>> xt.linalg.inv(xt.array([[2.0, 0.0], [0.0, 4.0]], ("row", "col")))
+    <xtensor.Array (col: 2, row: 2) float64>
+    [[0.5  0.  ]
+     [0.   0.25]]
+    """
+    x, pair, dtype = as_matrix("inv", a, dims, square=True)
+    return p.cast(inverse(x, pair), dtype)
+
+
+def inverse(x: Tracer, pair: Pair) -> Tracer:
+    row, col = pair
+    right = fresh(x.dims, row)
+    found = build.rename(build.solve(x, identity(x, row, right), pair), {right: row})
+    return reorder(found, replaced(x, (row, col), (col, row)))
+
+
+@op
+def pinv(a: ArrayLike, /, dims: Pair = MATRIX, *, rtol: float | None = None) -> Array:
+    """Returns the Moore-Penrose inverse, whose row and col dims are in each other's place.
+
+    Singular values up to `rtol`, by default eps * max(rows, columns), times the largest count as 0. Derivatives
+    hold where the rank does not change (Golub and Pereyra 1973).
+
+    Example:
+    >>> xt.linalg.pinv(xt.array([[2.0], [0.0]], ("row", "col")))
+    <xtensor.Array (col: 1, row: 2) float64>
+    [[0.5 0. ]]
+    """
+    x, pair, dtype = as_matrix("pinv", a, dims)
+    bound = None if rtol is None else float(number("linalg.pinv", rtol, "rtol"))
+    return p.cast(_pseudoinverse(x, pair, bound), dtype)
+
+
+def _pseudoinverse(x: Tracer, pair: Pair, rtol: float | None = None) -> Tracer:
+    """The inverse that leaves out what is small. Its derivative is Golub and Pereyra's (1973), with no division by
+    differences of singular values."""
+    row, col = pair
+    if rtol is None and not p.is_complex(x.dtype):
+        return build.factor("pinv", x, pair)[0]
+
+    def value(x: Tracer) -> Tracer:
+        rank = fresh(x.dims, "rank")
+        u, s, vh = factor("svd", x, pair, rank)
+        one, nought = p.constant(1, s.dtype), p.zero(s.dtype)
+        large = build.compare("gt", s, least_counted(x, s, pair, rank, rtol))
+        inverses = build.select(large, build.binary("div", one, build.select(large, s, one)), nought)
+        v = build.binary("mul", build.conj(vh), p.cast(inverses, vh.dtype))
+        return contract([v, build.conj(u)], (rank,), replaced(x, (row, col), (col, row)))
+
+    def pushforward(primals: tuple[Tracer], tangents: tuple[Tracer]) -> tuple[Tracer, Tracer]:
+        # dY = -Y dX Y + Y Y^H dX^H (1 - X Y) + (1 - Y X) dX^H Y^H Y
+        (x,), (t,) = primals, tangents
+        y = pseudo(x)
+        i, j = (f"{n}~side" for n in "ij")  # rows, columns
+        order = y.dims
+
+        def named(m: Tracer, r: str, c: str) -> Tracer:
+            return build.rename(m, {row: r, col: c})
+
+        yh, th = build.conj(y), build.conj(t)
+        first = contract([named(y, i, col), named(t, i, j), named(y, row, j)], (i, j), order)
+        second = contract([named(y, i, col), named(yh, i, j), named(th, row, j)], (i, j), order)
+        back = contract([named(second, i, col), named(x, i, j), named(y, row, j)], (i, j), order)
+        third = contract([named(th, i, col), named(yh, i, j), named(y, row, j)], (i, j), order)
+        forth = contract([named(y, i, col), named(x, i, j), named(third, row, j)], (i, j), order)
+        turned = build.binary("add", build.binary("sub", second, back), build.binary("sub", third, forth))
+        return y, build.binary("sub", turned, first)
+
+    pseudo = custom_derivative(value)
+    pseudo.defpushforward(pushforward)
+    found: Tracer = pseudo(x)
+    return found
+
+
+def least_counted(x: Tracer, s: Tracer, pair: Pair, rank: str, rtol: float | None) -> Tracer:
+    """Up to where singular values count as 0: `rtol`, by default eps * max(rows, columns), times the largest."""
+    if is_static(s, rank) and s.sizes[rank] == 0:
+        return p.zero(s.dtype)
+    if rtol is None:
+        rows, cols = (p.cast(size_of(x, d), s.dtype) for d in pair)
+        bound = build.binary("mul", build.binary("maximum", rows, cols), p.constant(np.finfo(s.dtype).eps, s.dtype))
+    else:
+        bound = p.constant(rtol, s.dtype)
+    return build.binary("mul", build.reduce("max", s, (rank,)), bound)
+
+
+@op(joins=True)
+def lstsq(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
+    """Returns the x of least norm that minimises |A x - b|: `b` has the row dim, x has the col dim in its place.
+
+    The result has the batch dims of `a`, then those of `b`.
+
+    Example:
+    >>> a = xt.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], ("row", "col"))
+    >>> xt.linalg.lstsq(a, xt.array([1.0, 3.0, 5.0], "row")).values.round(6)
+    array([1., 2.])
+    """
+    x, y, (row, col), dtype = system("lstsq", a, b, dims)
+    inverse = _pseudoinverse(x, (row, col))
+    batch = [d for d in x.dims if d not in (row, col)]
+    order = dict.fromkeys([*batch, *replaced(y, (row, col))])
+    return p.cast(contract([inverse, y], (row,), tuple(order)), dtype)
 
 
 @op(joins=True)

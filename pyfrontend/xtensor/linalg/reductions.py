@@ -1,0 +1,164 @@
+"""What a matrix is reduced to: its determinant, trace and norm, and its diagonal.
+
+No function raises because of values.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..base.errors import ArgumentError
+from ..call.dispatch import op
+from ..ops import promotion as p
+from ..ops.arguments import dims_of, fail, fresh, integer, is_static, needs_lapack, reorder, size_of, static_size
+from ..ops.reductions import _norm, _wide, any_empty
+from ..ops.types import Array, ArrayLike
+from ..trace import build
+from ..trace.lift import as_tracer
+from ..trace.tracer import Tracer
+from .arguments import MATRIX, Pair, as_matrix, diagonal_of, least_size, matrix_dims, new_inner
+from .complex_factors import factor, pivots, product_of, sign_and_log
+
+
+@op
+def det(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
+    """Returns the determinant, with the batch dims of `a`. Its gradient is exact if at most one rank is missing.
+
+    Raises SizeError if the matrix is not square.
+
+    Example:
+    >>> xt.linalg.det(xt.array([[4.0, 2.0], [2.0, 5.0]], ("row", "col")))
+    <xtensor.Array () float64>
+    16.
+    """
+    x, (row, col), dtype = as_matrix("det", a, dims, square=True)
+    x, swaps = _last_pivot_least(x, row, col)
+    diagonal, parity = pivots(x, (row, col))
+    parity = build.binary("mul", parity, swaps)
+    return p.cast(reorder(build.binary("mul", parity, product_of(diagonal, row)), parity.dims), dtype)
+
+
+@op
+def slogdet(a: ArrayLike, /, dims: Pair = MATRIX) -> tuple[Array, Array]:
+    """Returns the sign and the logarithm of the absolute value of the determinant, with the batch dims of `a`.
+
+    A singular matrix gives 0 and -inf. Raises SizeError if the matrix is not square.
+
+    Example:
+    >>> sign, logarithm = xt.linalg.slogdet(-1e200 * xt.eye(3))
+    >>> sign.item(), round(logarithm.item(), 3)
+    (-1.0, 1381.551)
+    """
+    x, (row, col), dtype = as_matrix("slogdet", a, dims, square=True)
+    sign, logs = sign_and_log(x, (row, col))
+    return p.cast(sign, dtype), p.cast(logs, p.real_of(dtype))
+
+
+def _last_pivot_least(x: Tracer, row: str, col: str) -> tuple[Tracer, Tracer]:
+    """`x` with the column of its least pivot moved to the end, and the sign that this gives the determinant.
+
+    The derivative of lu divides by all pivots but the last. Where one rank is missing and the columns before the last
+    are independent, no other pivot vanishes; they are once the first that depends on those before it is the last.
+    """
+    if is_static(x, col) and int(x.sizes[col]) < 2:
+        return x, build.constant(1, (), x.dtype)
+    fixed = build.stop_gradient(x)
+    size = size_of(x, col)
+    largest = build.reduce("max", build.unary("abs", fixed), (row,))
+    scale = diagonal_of(build.broadcast(largest, x.dims, x.sizes), row, col)
+    scale = build.select(build.compare("eq", scale, p.zero(scale.dtype)), p.constant(1, scale.dtype), scale)
+    sizes = build.unary("abs", pivots(fixed, (row, col))[0])
+    least = build.reduce("argmin", build.binary("div", sizes, scale), (row,))
+    at, one = build.iota(col, size), build.constant(1)
+    last = build.binary("sub", build.as_size(size), one)
+    order = build.select(build.compare("lt", at, least), at, build.binary("add", at, one))
+    order = build.select(build.compare("eq", at, last), least, order)
+    steps = build.binary("maximum", build.binary("sub", last, least), build.constant(0))  # of no columns none
+    odd = build.binary("mod", steps, build.constant(2))
+    sign = build.binary("sub", build.constant(1), build.binary("mul", build.constant(2), odd))
+    return build.gather("clip", x, {col: order}), p.cast(sign, x.dtype)
+
+
+@op
+def diagonal(a: ArrayLike, /, dims: Pair = MATRIX, inner: str | None = None, offset: int = 0) -> Array:
+    """Returns the elements at equal positions, along row (or `inner`), with the dims of `a` without col.
+
+    With `offset`, the column is that much further than the row, and both sizes must be known while tracing.
+    It takes any dtype and any two dims. If a size is dynamic, a row below the last column raises IndexError.
+
+    Example:
+    >>> xt.linalg.diagonal(xt.array([[4.0, 2.0], [1.0, 5.0]], ("row", "col")))
+    <xtensor.Array (row: 2) float64>
+    [4. 5.]
+    """
+    x = as_tracer(a)
+    row, col = matrix_dims("diagonal", x, dims)
+    shift = integer("linalg.diagonal", offset, "offset")
+    if shift:
+        rows, columns = (static_size("linalg.diagonal", x, d) for d in (row, col))
+        first = (min(max(-shift, 0), rows), min(max(shift, 0), columns))
+        n = max(min(rows - first[0], columns - first[1]), 0)
+        x = build.slice(x, {row: (first[0], n, 1), col: (first[1], n, 1)})
+    found = diagonal_of(x, row, col, mode="raise")
+    return found if inner is None else build.rename(found, {row: new_inner("diagonal", x, inner)})
+
+
+@op
+def trace(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
+    """Returns the sum of the diagonal, with the batch dims of `a`. Integers widen to 64 bits.
+
+    Example:
+    >>> xt.linalg.trace(xt.array([[1, 2], [3, 4]], ("row", "col"))).item()
+    5
+    """
+    x = as_tracer(a)
+    row, col = matrix_dims("trace", x, dims)
+    if any_empty(x, (row, col)):
+        return build.reduce("sum", p.cast(x, p.sum_dtype(x.dtype)), (row, col))
+    found = p.cast(diagonal_of(x, row, col), p.accumulator(p.sum_dtype(x.dtype)))
+    if least_size(x, (row, col)) is None:
+        columns = p.cast(size_of(x, col), p.I8)
+        inside = build.compare("lt", build.iota(row, size_of(x, row)), columns)
+        found = build.select(inside, found, p.zero(found.dtype))
+    return p.cast(build.reduce("sum", found, (row,)), p.sum_dtype(x.dtype))
+
+
+@op
+def norm(x: ArrayLike, /, ord: Any = None, dims: Any = MATRIX) -> Array:
+    """Returns the matrix norm over dims=(row, col), or the vector norm over one dim, dims="i".
+
+    Values of `ord` for a matrix norm: "fro", which is the default (None); "nuc", the sum of the singular values; 2 and
+    -2, the largest and the smallest singular value; 1 and -1, the largest and the smallest sum of absolute values of a
+    column; inf and -inf, the same of a row. An array with one dim has a vector norm. Raises ArgumentError for another
+    `ord`.
+
+    Example:
+    >>> xt.linalg.norm(xt.array([[3.0, 0.0], [0.0, 4.0]], ("row", "col"))).item()
+    5.0
+    """
+    a = as_tracer(x)
+    dtype = p.real_of(p.mean_dtype(a.dtype))
+    wide = _wide(a)
+    if isinstance(dims, str) or (dims is MATRIX and a.ndim == 1):
+        dims = (dims,) if isinstance(dims, str) else a.dims
+    if isinstance(dims, (tuple, list)) and len(dims) == 1:
+        order = 2.0 if ord is None else ord
+        return p.cast(_norm(wide, dims_of("linalg.norm", a, dims), float(order)), dtype)
+    row, col = matrix_dims("norm", a, dims)
+    if ord is None or ord == "fro":
+        return p.cast(_norm(wide, (row, col), 2.0), dtype)
+    if ord in (2, -2, "nuc"):
+        needs_lapack("linalg.norm")
+        s = factor("svd", wide, (row, col), fresh(a.dims, "rank"))[1]
+        (inner,) = (d for d in s.dims if d not in a.dims)
+        kind = "sum" if ord == "nuc" else "max" if ord == 2 else "min"
+        return p.cast(build.reduce(kind, s, (inner,)), dtype)
+    if ord in (1, -1, math.inf, -math.inf):
+        summed, kept = (row, col) if abs(ord) == 1 else (col, row)
+        sums = build.reduce("sum", build.unary("abs", wide), (summed,))
+        return p.cast(build.reduce("max" if ord > 0 else "min", sums, (kept,)), dtype)
+    raise fail(
+        ArgumentError, "linalg.norm", f"there is no matrix norm ord={ord!r}", a,
+        instead='There are "fro", "nuc", 1, -1, 2, -2, inf and -inf',
+    )  # fmt: skip
