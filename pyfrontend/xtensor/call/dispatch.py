@@ -9,7 +9,7 @@ import itertools
 import math
 import pickle
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 import numpy as np
@@ -18,22 +18,19 @@ from .. import _native
 from ..base.calls import checked, misfit
 from ..base.dims import ordered
 from ..base.errors import ArgumentTypeError, Error
-from ..base.identity import identity
 from ..base.lacking import lacks, ufunc_method_instead
-from ..base.refusals import not_an_array, unnamed
 from ..trace.lift import as_tracer
 from ..trace.program import Program, trace
-from ..trace.scope import check_alive, local, tracing
+from ..trace.scope import local, tracing
 from ..trace.tracer import Tracer, as_weak
 from ..values import options, targets
-from ..values.kinds import Gathered, kind_in
+from ..values.kinds import kind_in
 from ..values.spec import Spec, spec_of_type
 from .checked import check
 from .compilations import History, Key
 from .entry import Entry, Function
 from .opened import (
     LARGEST,
-    Amount,
     Families,
     Family,
     Opened,
@@ -41,18 +38,16 @@ from .opened import (
     any_number,
     apart,
     generic,
-    is_wide,
     room,
     with_amounts,
 )
 from .parameters import Parameters
+from .scanned import Scanned, items, with_tracers
 
 __all__ = ["Op", "as_tracer", "op", "tracing"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-_LITERALS = frozenset({str, type(None), type(...), bytes, type, np.dtype})
 
 
 class Op(Function):
@@ -79,98 +74,6 @@ class Op(Function):
 def _public(room: str, name: str) -> Any:
     """A function of ours that was pickled."""
     return getattr(importlib.import_module(room), name)
-
-
-class _Arguments(Gathered):
-    """Finds the arrays among the arguments of a call: `key` tells everything but their values."""
-
-    __slots__ = ("amount", "at", "key", "numbers", "plain", "specs")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.key: list[Any] = []
-        self.amount: Callable[[Any], bool] | None = None  # which numbers of what is scanned are amounts
-        self.numbers: list[Any] = []  # the amounts, as `key` has them
-        self.at: list[int] = []  # where in `key` they are
-        self.specs: list[Spec] = []
-        self.plain = True
-
-    def scan(self, x: Any, is_array: bool) -> None:
-        kind = kind_in(x, is_array)
-        if is_wide(x):
-            self.key.append((int, x))
-            self.plain = False
-        elif kind is not None:
-            self.key.append(self.gather(x, kind))
-            self.specs.append(self.key[-1])
-        elif self.amount is not None and type(x) in (int, float) and self.amount(x):
-            self.at.append(len(self.key))
-            self.key.append(self.static(x))
-            self.numbers.append(self.key[-1])
-        else:
-            self.plain = False
-            self.other(x, is_array)
-
-    def other(self, x: Any, is_array: bool) -> None:
-        """What is not one array."""
-        if type(x) in (tuple, list):
-            self.key.append((type(x), len(x)))
-            for item in x:
-                self.scan(item, is_array)
-        elif isinstance(x, dict):
-            self.key.append((dict, *x))
-            for item in x.values():
-                self.scan(item, is_array)
-        elif isinstance(x, np.ndarray):
-            if is_array:
-                raise unnamed(x)
-            self.key.append((x.dtype.str, x.shape, x.tobytes()))
-        elif type(x) is Amount:
-            self.scan(x.number, True)
-        elif isinstance(x, slice):
-            self.key.append(slice)
-            for part in (x.start, x.stop, x.step):
-                self.scan(part, False)
-        elif isinstance(x, Tracer):
-            check_alive(x)
-        elif is_array and type(x) not in _LITERALS:
-            raise not_an_array(x)
-        else:
-            self.key.append(self.static(x))
-
-    def same(self) -> tuple[int, ...]:
-        """Of each array the first one that is the same."""
-        first: dict[int, int] = {}
-        return tuple(first.setdefault(id(self.labelled.get(i, a)), i) for i, a in enumerate(self.arrays))
-
-    @staticmethod
-    def static(x: Any) -> Any:
-        try:
-            return identity(x)
-        except TypeError:  # unhashable: the look-up says which argument it is
-            return x
-
-
-def _items(x: Any) -> Iterator[Any]:
-    """`x`, and what is in it."""
-    yield x
-    for item in x.values() if isinstance(x, dict) else x if isinstance(x, (list, tuple)) else ():
-        yield from _items(item)
-
-
-def _replace(x: Any, is_array: bool, tracers: Iterator[Tracer]) -> Any:
-    """The arguments again, with tracers where `_Arguments.scan` found arrays."""
-    if kind_in(x, is_array) is not None and not is_wide(x):
-        return next(tracers)
-    if type(x) is Amount:
-        return Amount(next(tracers))
-    if type(x) in (tuple, list):
-        return type(x)([_replace(item, is_array, tracers) for item in x])
-    if isinstance(x, dict):
-        return {k: _replace(v, is_array, tracers) for k, v in x.items()}
-    if isinstance(x, slice):
-        return slice(*(_replace(p, False, tracers) for p in (x.start, x.stop, x.step)))
-    return x
 
 
 # The parameters of the wide forms of functions (`op(wide=)`) whose numbers are amounts.
@@ -261,7 +164,7 @@ class _Eager:
         if self.joins and not before:
             joined = [x for x in args if isinstance(x, Tracer)]
             if kwargs or self.parameters.take_lists:
-                given = itertools.chain.from_iterable(map(_items, (*args, *kwargs.values())))
+                given = itertools.chain.from_iterable(map(items, (*args, *kwargs.values())))
                 joined = [x for x in given if isinstance(x, Tracer)]
             if len(joined) > 1:
                 first = result if isinstance(result, Tracer) else result[0]
@@ -288,7 +191,7 @@ class _Eager:
         for name, takes, x in self.parameters.given(args, kwargs):
             if self.decide is not None and name not in self.decide:
                 continue
-            for item in _items(x):
+            for item in items(x):
                 if isinstance(item, Tracer):
                     weak = item.weak
                 elif (kind := kind_in(item, bool(takes))) is not None:
@@ -340,8 +243,8 @@ class _Eager:
         """Whether operands that are one array are one in the program, too: what outer="forbid" forbids needs it."""
         return self.name == "dot" and options.current().outer == "forbid"
 
-    def scan(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Arguments:
-        found = _Arguments()
+    def scan(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Scanned:
+        found = Scanned()
         for i, (name, takes, x) in enumerate(self.parameters.given(args, kwargs)):
             if i >= len(args):
                 found.key.append(name)
@@ -352,7 +255,7 @@ class _Eager:
             found.scan(x, bool(takes))
         return found
 
-    def opened(self, call: tuple[Any, ...], found: _Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def opened(self, call: tuple[Any, ...], found: Scanned, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result of a program that serves other sizes and amounts, too; None where there is no such program."""
         if self.wide is not None and not found.labelled:
             plan, inner = self.wide
@@ -423,7 +326,7 @@ class _Eager:
         self,
         family: Family,
         opened: Opened,
-        found: _Arguments,
+        found: Scanned,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         device: _native.Device | None,
@@ -440,7 +343,7 @@ class _Eager:
 
     def compile(
         self,
-        found: _Arguments,
+        found: Scanned,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         device: _native.Device | None,
@@ -458,7 +361,7 @@ class _Eager:
 
     def traced(
         self,
-        found: _Arguments,
+        found: Scanned,
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
         device: _native.Device | None,
@@ -475,7 +378,7 @@ class _Eager:
         def body(tracers: list[Tracer]) -> Any:
             left = iter([tracers[i] for i in same])
             given = self.parameters.given(args, kwargs)
-            new = [self.sized(name, _replace(x, bool(takes), left)) for name, takes, x in given]
+            new = [self.sized(name, with_tracers(x, bool(takes), left)) for name, takes, x in given]
             return self.inline(new[: len(args)], dict(zip(kwargs, new[len(args) :], strict=True)))
 
         return trace(body, specs, self.name, target=targets.target_of(device)), specs
@@ -483,7 +386,7 @@ class _Eager:
     def key(
         self,
         specs: Sequence[Spec],
-        found: _Arguments,
+        found: Scanned,
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
         device: _native.Device | None,
@@ -492,7 +395,7 @@ class _Eager:
         names: list[str] = []
         static: dict[str, tuple[str, int]] = {}
         for i, (name, takes, x) in enumerate(self.parameters.given(args, kwargs)):
-            here = _Arguments()
+            here = Scanned()
             here.scan(x, bool(takes))
             count = len(here.specs)
             called = name or str(i)
@@ -512,7 +415,7 @@ class _Eager:
             try:
                 hash(x)
             except TypeError:
-                for item in _items(x):
+                for item in items(x):
                     ordered(item)
                 if not isinstance(x, (list, dict, slice, np.ndarray)):
                     return ArgumentTypeError(f"xt.{self.name}: {what} is an unhashable {type(x).__name__}: {x!r:.80}")

@@ -166,7 +166,7 @@ def with_amounts(
     amounts: tuple[Sequence[IsAmount | None], Mapping[str, IsAmount]],
     which: frozenset[int],
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments with an `Amount` in place of each number of `which`, counted as `_Arguments.scan` meets them."""
+    """The arguments with an `Amount` in place of each number of `which`, counted as `Scanned.scan` meets them."""
     count = itertools.count()
 
     def replaced(x: Any, is_amount: IsAmount | None) -> Any:
