@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from cases import Exact
 from inline import inlined
-from rule_cases import Op
+from op_case import Op
 from xtensor.ir.context import context
 from xtensor.mlir import ir
 
