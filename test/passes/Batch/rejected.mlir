@@ -3,7 +3,7 @@
 
 !s = !xtensor.array<f32>
 
-// A name that an op inside makes is found before any pass runs (control_invalid.mlir); here one
+// A name that an op inside makes is found before any pass runs (invalid-control.mlir); here one
 // that only an inner vectorize brings.
 func.func @same_name(%x: !xtensor.array<v: 4, f32>, %y: !xtensor.array<w: 4, f32>) -> !xtensor.array<v: 4, f32> {
   // expected-note@+1 {{vectorized over it here}}
