@@ -85,18 +85,17 @@ PyObject *getMeta(PyObject *o, void *) {
 }
 int setMeta(PyObject *o, PyObject *meta, void *) {
   Array *a = self(o);
-  PyObject *old = a->meta;
-  a->meta = meta && meta != Py_None ? Py_NewRef(meta) : nullptr;
-  Py_XDECREF(old);
+  Py_XSETREF(a->meta, meta && meta != Py_None ? Py_NewRef(meta) : nullptr);
   return 0;
 }
 PyObject *getSizes(PyObject *o, void *) {
   Type *t = self(o)->type;
-  PyObject *result = PyDict_New();
+  auto result = steal(PyDict_New());
   for (int i = 0; result && i < t->rank; ++i)
-    if (PyDict_SetItem(result, PyTuple_GET_ITEM(t->dims, i), PyTuple_GET_ITEM(t->shape, i)) < 0)
-      Py_CLEAR(result);
-  return result;
+    if (PyDict_SetItem(result.get(), PyTuple_GET_ITEM(t->dims, i), PyTuple_GET_ITEM(t->shape, i)) <
+        0)
+      return nullptr;
+  return result.release();
 }
 
 PyGetSetDef getters[] = {
@@ -122,10 +121,8 @@ PyGetSetDef getters[] = {
 PyObject *item(PyObject *o, PyObject *) {
   Array *a = self(o);
   if (a->type->size == 1) {
-    Array *host = onHost(a);
-    PyObject *number = host ? toPython(a->type->dtype, host->data) : nullptr;
-    Py_XDECREF(host);
-    return number;
+    auto host = steal(onHost(a));
+    return host ? toPython(a->type->dtype, host->data) : nullptr;
   }
   PyErr_Format(PyExc_ValueError,
                "item() wants an array of one element; this one has dims %R and sizes %R",
@@ -168,14 +165,15 @@ PyObject *part(PyObject *o, PyObject *args) {
     return reinterpret_cast<PyObject *>(result);
   }
   // A copy: what programs are given begins where the device's memory may be bound.
-  Array *result = newArray(type, a->device);
-  if (result && xt_device_copy(a->device, result->data, from, type->nbytes)) {
+  auto result = steal(newArray(type, a->device));
+  if (!result)
+    return nullptr;
+  if (xt_device_copy(a->device, result->data, from, type->nbytes)) {
     raiseDeviceError("an array cannot be copied");
-    Py_CLEAR(result);
+    return nullptr;
   }
-  if (result)
-    result->pending = retain(a->pending);
-  return reinterpret_cast<PyObject *>(result);
+  result->pending = retain(a->pending);
+  return result.releaseObject();
 }
 
 PyObject *withMeta(PyObject *o, PyObject *meta) {
@@ -252,15 +250,13 @@ PyObject *fromScalar(PyObject *, PyObject *args) {
   Dtype dtype;
   if (!PyArg_ParseTuple(args, "OO:from_scalar", &number, &dtypeArg) || !parseDtype(dtypeArg, dtype))
     return nullptr;
-  PyObject *noDims = PyTuple_New(0), *dims = noDims ? internDims(noDims) : nullptr;
-  Py_XDECREF(noDims);
-  Type *type = dims ? internType(dtype, dims, nullptr) : nullptr;
-  Py_XDECREF(dims);
-  Array *a = type ? newArray(type) : nullptr;
-  Py_XDECREF(type);
-  if (a && !fromPython(dtype, number, a->data))
-    Py_CLEAR(a);
-  return reinterpret_cast<PyObject *>(a);
+  auto noDims = steal(PyTuple_New(0));
+  auto dims = steal(noDims ? internDims(noDims.get()) : nullptr);
+  auto type = steal(dims ? internType(dtype, dims.get(), nullptr) : nullptr);
+  auto a = steal(type ? newArray(type.get()) : nullptr);
+  if (!a || !fromPython(dtype, number, a->data))
+    return nullptr;
+  return a.releaseObject();
 }
 
 PyMethodDef functions[] = {

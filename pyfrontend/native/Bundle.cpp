@@ -1,4 +1,5 @@
 #include "Bundle.h"
+#include "Ref.h"
 #include "Zip.h"
 
 #include <atomic>
@@ -38,23 +39,22 @@ PyObject *placesIn(const bundle::Source &file, PyObject *checked) {
   std::vector<bundle::Place> places;
   std::string error;
   bool ok = bundle::readZip(file, places, error);
-  PyObject *result = PyDict_New();
+  auto result = steal(PyDict_New());
   for (const bundle::Place &p : places) {
-    PyObject *name = PyUnicode_FromString(p.name.c_str());
-    int check = !name || !result ? -1 : checked == Py_None ? 1 : PySequence_Contains(checked, name);
+    auto name = steal(result ? PyUnicode_FromString(p.name.c_str()) : nullptr);
+    int check = !name ? -1 : checked == Py_None ? 1 : PySequence_Contains(checked, name.get());
+    if (check < 0)
+      return nullptr;
     ok = ok && (check != 1 || bundle::isWhole(file, p, error));
-    PyObject *place =
-        check < 0 ? nullptr
-                  : Py_BuildValue("(KK)", (unsigned long long)p.begin, (unsigned long long)p.end);
-    if (!place || PyDict_SetItem(result, name, place) < 0)
-      Py_CLEAR(result);
-    Py_XDECREF(place);
-    Py_XDECREF(name);
+    auto place =
+        steal(Py_BuildValue("(KK)", (unsigned long long)p.begin, (unsigned long long)p.end));
+    if (!place || PyDict_SetItem(result.get(), name.get(), place.get()) < 0)
+      return nullptr;
   }
-  if (ok || !result)
-    return result;
-  PyErr_SetString(PyExc_ValueError, error.c_str());
-  Py_DECREF(result);
+  if (ok)
+    return result.release();
+  if (result)
+    PyErr_SetString(PyExc_ValueError, error.c_str());
   return nullptr;
 }
 
@@ -76,23 +76,20 @@ PyObject *readZip(PyObject *, PyObject *args) {
 }
 
 PyObject *writeZip(PyObject *, PyObject *list) {
-  PyObject *items = PySequence_Fast(list, "members are a sequence of (name, bytes)");
+  auto items = steal(PySequence_Fast(list, "members are a sequence of (name, bytes)"));
   if (!items)
     return nullptr;
   std::vector<bundle::Member> members;
-  std::vector<std::string> kept(PySequence_Fast_GET_SIZE(items));
+  std::vector<std::string> kept(PySequence_Fast_GET_SIZE(items.get()));
   for (size_t i = 0; i < kept.size(); ++i) {
     const char *name;
     const char *data;
     Py_ssize_t size;
-    if (!PyArg_ParseTuple(PySequence_Fast_GET_ITEM(items, i), "sy#", &name, &data, &size)) {
-      Py_DECREF(items);
+    if (!PyArg_ParseTuple(PySequence_Fast_GET_ITEM(items.get(), i), "sy#", &name, &data, &size))
       return nullptr;
-    }
     kept[i].assign(data, size);
     members.push_back({name, kept[i]});
   }
-  Py_DECREF(items);
   std::string error, file = bundle::writeZip(members, error);
   if (!error.empty()) {
     PyErr_SetString(PyExc_ValueError, error.c_str());
@@ -169,7 +166,7 @@ PyObject *construct(PyTypeObject *cls, PyObject *args, PyObject *kwargs) {
   Bytes bytes(library);
   if (!bytes)
     return nullptr;
-  Code *c = self(cls->tp_alloc(cls, 0));
+  auto c = steal(self(cls->tp_alloc(cls, 0)));
   if (!c)
     return nullptr;
   int file = memfd_create("xtensor", MFD_CLOEXEC);
@@ -177,28 +174,25 @@ PyObject *construct(PyTypeObject *cls, PyObject *args, PyObject *kwargs) {
     PyErr_SetFromErrno(PyExc_OSError);
     if (file >= 0)
       close(file);
-    Py_DECREF(c);
     return nullptr;
   }
   c->handle = dlopen(pathOf(file).c_str(), RTLD_NOW | RTLD_LOCAL);
   close(file); // what is mapped stays
   if (!c->handle) {
     PyErr_SetString(PyExc_OSError, dlerror());
-    Py_DECREF(c);
     return nullptr;
   }
   void *address = ownSymbol(c->handle, entry);
   auto *text = static_cast<const char *>(ownSymbol(c->handle, signature));
   if (!address || !text) {
     PyErr_SetString(PyExc_OSError, "the code lacks what its manifest names");
-    Py_DECREF(c);
     return nullptr;
   }
   c->entry = PyLong_FromVoidPtr(address);
   c->signature = PyUnicode_FromString(text);
   if (!c->entry || !c->signature)
-    Py_CLEAR(c);
-  return reinterpret_cast<PyObject *>(c);
+    return nullptr;
+  return c.releaseObject();
 }
 
 void dealloc(PyObject *o) {

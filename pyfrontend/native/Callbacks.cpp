@@ -17,38 +17,36 @@ PyObject *function; // may be null
 struct Names {
   const char *next;
 
-  PyObject *take() {
+  Ref<> take() {
     const char *name = next;
     next += std::strlen(name) + 1;
-    return PyUnicode_FromString(name);
+    return steal(PyUnicode_FromString(name));
   }
-  PyObject *take(Py_ssize_t count) {
-    PyObject *names = PyTuple_New(count);
+  Ref<> take(Py_ssize_t count) {
+    auto names = steal(PyTuple_New(count));
     for (Py_ssize_t i = 0; names && i < count; ++i) {
-      PyObject *name = take();
+      auto name = take();
       if (!name)
-        Py_CLEAR(names);
-      else
-        PyTuple_SET_ITEM(names, i, name);
+        return nullptr;
+      PyTuple_SET_ITEM(names.get(), i, name.release());
     }
     return names;
   }
 };
 
-PyObject *numbers(const int64_t *values, Py_ssize_t count, int64_t factor) {
-  PyObject *made = PyTuple_New(count);
+Ref<> numbers(const int64_t *values, Py_ssize_t count, int64_t factor) {
+  auto made = steal(PyTuple_New(count));
   for (Py_ssize_t i = 0; made && i < count; ++i) {
-    PyObject *number = PyLong_FromLongLong(values[i] * factor);
+    auto number = steal(PyLong_FromLongLong(values[i] * factor));
     if (!number)
-      Py_CLEAR(made);
-    else
-      PyTuple_SET_ITEM(made, i, number);
+      return nullptr;
+    PyTuple_SET_ITEM(made.get(), i, number.release());
   }
   return made;
 }
 
 /// (memory, dtype, dims, sizes, strides in bytes, offset in bytes).
-PyObject *describe(const xt_array &x, bool writes, Names &names) {
+Ref<> describe(const xt_array &x, bool writes, Names &names) {
   static constexpr int64_t bytes[] = {1, 2, 4, 8, 2, 2, 4, 8};
   int64_t each = bytes[x.type], first = 0, end = each;
   for (int32_t axis = 0; axis < x.rank; ++axis) {
@@ -59,45 +57,40 @@ PyObject *describe(const xt_array &x, bool writes, Names &names) {
       break;
     (span < 0 ? first : end) += span;
   }
-  PyObject *dtype = names.take(), *dims = dtype ? names.take(x.rank) : nullptr;
-  PyObject *memory = dims ? PyMemoryView_FromMemory(static_cast<char *>(x.data) + first,
-                                                    end - first, writes ? PyBUF_WRITE : PyBUF_READ)
-                          : nullptr;
-  PyObject *sizes = memory ? numbers(x.sizes, x.rank, 1) : nullptr;
-  PyObject *strides = sizes ? numbers(x.strides, x.rank, each) : nullptr;
-  if (strides)
-    return Py_BuildValue("NNNNNL", memory, dtype, dims, sizes, strides, (long long)-first);
-  Py_XDECREF(sizes);
-  Py_XDECREF(memory);
-  Py_XDECREF(dims);
-  Py_XDECREF(dtype);
-  return nullptr;
+  auto dtype = names.take(), dims = dtype ? names.take(x.rank) : nullptr;
+  auto memory = steal(dims ? PyMemoryView_FromMemory(static_cast<char *>(x.data) + first,
+                                                     end - first, writes ? PyBUF_WRITE : PyBUF_READ)
+                           : nullptr);
+  auto sizes = memory ? numbers(x.sizes, x.rank, 1) : nullptr;
+  auto strides = sizes ? numbers(x.strides, x.rank, each) : nullptr;
+  if (!strides)
+    return nullptr;
+  return steal(Py_BuildValue("OOOOOL", memory.get(), dtype.get(), dims.get(), sizes.get(),
+                             strides.get(), (long long)-first));
 }
 
 /// False with an exception set.
 bool call(const xt_array *arrays, const int64_t *options) {
   auto ins = static_cast<Py_ssize_t>(options[1]), count = ins + static_cast<Py_ssize_t>(options[2]);
   Names names{reinterpret_cast<const char *>(options + 5)};
-  PyObject *instances = names.take(static_cast<Py_ssize_t>(options[3]));
-  PyObject *all = instances ? PyTuple_New(count) : nullptr;
+  auto instances = names.take(static_cast<Py_ssize_t>(options[3]));
+  auto all = steal(instances ? PyTuple_New(count) : nullptr);
   for (Py_ssize_t i = 0; all && i < count; ++i) {
-    PyObject *one = describe(arrays[i], i >= ins, names);
+    auto one = describe(arrays[i], i >= ins, names);
     if (!one)
-      Py_CLEAR(all);
-    else
-      PyTuple_SET_ITEM(all, i, one);
+      return false;
+    PyTuple_SET_ITEM(all.get(), i, one.release());
   }
-  PyObject *callable = Py_XNewRef(function);
-  PyObject *done = all && callable ? PyObject_CallFunction(callable, "LOnO", (long long)options[0],
-                                                           instances, ins, all)
-                                   : nullptr;
-  if (all && !callable)
+  if (!all)
+    return false;
+  auto callable = borrow(function);
+  if (!callable) {
     PyErr_SetString(PyExc_RuntimeError, "no function is set for the calls of compiled code");
-  Py_XDECREF(callable);
-  Py_XDECREF(all);
-  Py_XDECREF(instances);
-  Py_XDECREF(done);
-  return done;
+    return false;
+  }
+  auto done = steal(PyObject_CallFunction(callable.get(), "LOnO", (long long)options[0],
+                                          instances.get(), ins, all.get()));
+  return static_cast<bool>(done);
 }
 
 int32_t callback(const xt_array *arrays, const int64_t *options) {

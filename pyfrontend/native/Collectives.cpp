@@ -13,15 +13,15 @@ PyObject *disagreement; // called with (text here, text of each process); raises
 
 /// Words from a sequence of Python ints; whether there are as many.
 bool words(PyObject *sequence, intptr_t *to, Py_ssize_t count) {
-  PyObject *list = PySequence_Fast(sequence, "a sequence of addresses is needed");
+  auto list = steal(PySequence_Fast(sequence, "a sequence of addresses is needed"));
   if (!list)
     return false;
-  bool fits = PySequence_Fast_GET_SIZE(list) == count;
+  bool fits = PySequence_Fast_GET_SIZE(list.get()) == count;
   if (!fits)
     PyErr_Format(PyExc_ValueError, "%zd addresses are needed", count);
   for (Py_ssize_t i = 0; fits && i < count; ++i)
-    to[i] = static_cast<intptr_t>(PyLong_AsUnsignedLongLongMask(PySequence_Fast_GET_ITEM(list, i)));
-  Py_DECREF(list);
+    to[i] = static_cast<intptr_t>(
+        PyLong_AsUnsignedLongLongMask(PySequence_Fast_GET_ITEM(list.get(), i)));
   return fits && !PyErr_Occurred();
 }
 
@@ -102,19 +102,17 @@ Together *xtensor::parseTogether(PyObject *tuple) {
 }
 
 void xtensor::raiseDisagreement(const Together &here) {
-  PyObject *texts = PyList_New(0);
+  auto texts = steal(PyList_New(0));
   for (int64_t process = 0; texts; ++process) {
     const char *text = xt_told(process);
     if (!text)
       break;
-    PyObject *one = PyUnicode_DecodeUTF8(text, strlen(text), "replace");
-    if (!one || PyList_Append(texts, one) < 0)
-      Py_CLEAR(texts);
-    Py_XDECREF(one);
+    auto one = steal(PyUnicode_DecodeUTF8(text, strlen(text), "replace"));
+    if (!one || PyList_Append(texts.get(), one.get()) < 0)
+      texts = nullptr;
   }
   if (texts && disagreement)
-    raiseBy(PyObject_CallFunction(disagreement, "sO", here.text.c_str(), texts));
-  Py_XDECREF(texts);
+    raiseBy(steal(PyObject_CallFunction(disagreement, "sO", here.text.c_str(), texts.get())));
   if (!PyErr_Occurred())
     PyErr_SetString(PyExc_RuntimeError, "the processes make different calls");
 }

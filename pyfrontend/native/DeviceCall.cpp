@@ -19,8 +19,8 @@ struct Programs {
   // First calls that are running. Which program they call is known when they return, so until then
   // each program may be theirs.
   size_t firstCalls = 0;
-  // Those that lost their last caller meanwhile, and what keeps their code (owned; may be null).
-  std::unordered_map<xt_program *, PyObject *> left;
+  // Those that lost their last caller meanwhile, and what keeps their code (may be null).
+  std::unordered_map<xt_program *, Ref<>> left;
 
   void leave(xt_program *program, PyObject *keepalive) {
     if (--callers[program] > 0)
@@ -28,19 +28,17 @@ struct Programs {
     callers.erase(program);
     if (!firstCalls)
       xt_program_forget(program);
-    else if (left.emplace(program, keepalive).second)
-      Py_XINCREF(keepalive);
+    else
+      left.try_emplace(program, borrow(keepalive));
   }
   void enterFirst() { ++firstCalls; }
   void exitFirst() {
     if (--firstCalls > 0)
       return;
-    auto gone = std::exchange(left, {});
-    for (auto [program, keepalive] : gone)
+    auto gone = std::exchange(left, {}); // what it holds goes at its end, which may run any code
+    for (auto &[program, keepalive] : gone)
       if (!callers.count(program))
         xt_program_forget(program);
-    for (auto [program, keepalive] : gone) // may run any code
-      Py_XDECREF(keepalive);
   }
 };
 
@@ -99,13 +97,12 @@ bool xtensor::enterDevice(Executable *e, void **buffers, const int64_t *sizes, D
     raiseStatus(e->sites, status, e->device);
     return false;
   }
-  PyObject *sites = ticket && atCall ? PyObject_CallOneArg(atCall, e->sites) : Py_NewRef(e->sites);
+  auto sites = ticket && atCall ? steal(PyObject_CallOneArg(atCall, e->sites)) : borrow(e->sites);
   if (!sites) {
     xt_ticket_release(ticket);
     return false;
   }
-  Pending *pending = before.with(ticket, sites);
-  Py_DECREF(sites);
+  Pending *pending = before.with(ticket, sites.get());
   for (size_t i = 0; pending && i < count; ++i)
     reinterpret_cast<Array *>(results[i])->pending = retain(pending);
   bool ok = !waits || !ticket || !pending || settle(pending);

@@ -87,18 +87,15 @@ PyObject *getIndex(PyObject *o, void *) { return PyLong_FromLong(self(o)->index)
 PyObject *getDescription(PyObject *o, void *) { return text(self(o)->info->name); }
 PyObject *getDriver(PyObject *o, void *) { return text(self(o)->info->driver); }
 PyObject *getFeatures(PyObject *o, void *) {
-  PyObject *list = PyList_New(0);
+  auto list = steal(PyList_New(0));
   for (const Feature &f : kFeatures) {
     if (!list || !(self(o)->info->features & f.bit))
       continue;
-    PyObject *name = PyUnicode_FromString(f.name);
-    if (!name || PyList_Append(list, name) < 0)
-      Py_CLEAR(list);
-    Py_XDECREF(name);
+    auto name = steal(PyUnicode_FromString(f.name));
+    if (!name || PyList_Append(list.get(), name.get()) < 0)
+      return nullptr;
   }
-  PyObject *result = list ? PyList_AsTuple(list) : nullptr;
-  Py_XDECREF(list);
-  return result;
+  return list ? PyList_AsTuple(list.get()) : nullptr;
 }
 PyObject *getSubgroup(PyObject *o, void *) { return PyLong_FromLong(self(o)->info->subgroup_size); }
 PyObject *getMemory(PyObject *o, void *) {
@@ -256,12 +253,10 @@ PyObject *setErrors(PyObject *, PyObject *args) {
 void raise(PyObject *cls, PyObject *otherwise, const std::string &what) {
   if (!cls)
     cls = otherwise;
-  PyObject *message = text(what.c_str());
-  PyObject *error = message ? PyObject_CallOneArg(cls, message) : nullptr;
+  auto message = steal(text(what.c_str()));
+  auto error = steal(message ? PyObject_CallOneArg(cls, message.get()) : nullptr);
   if (error)
-    PyErr_SetObject(cls, error);
-  Py_XDECREF(error);
-  Py_XDECREF(message);
+    PyErr_SetObject(cls, error.get());
 }
 
 PyMethodDef functions[] = {
@@ -343,51 +338,41 @@ void xtensor::raiseMemoryError(std::string what, xt_device *device) {
 }
 
 /// The values of an array of a device as an array of the CPU.
-static Array *readBack(Array *a) {
+static Ref<Array> readBack(Array *a) {
   if (a->pending) {
     if (!settle(a->pending))
       return nullptr;
     release(std::exchange(a->pending, nullptr));
   }
-  Array *result = newArray(a->type);
-  if (!result)
+  auto result = steal(newArray(a->type));
+  auto held = steal(result ? viewOf(a, a->type) : nullptr);
+  if (!held)
     return nullptr;
-  Array *held = viewOf(a, a->type);
-  if (!held) {
-    Py_DECREF(result);
-    return nullptr;
-  }
   int32_t failed;
   Py_BEGIN_ALLOW_THREADS;
   failed = xt_device_read(held->device, result->data, held->data, held->type->nbytes);
   Py_END_ALLOW_THREADS;
-  Py_DECREF(held);
   if (failed) {
     raiseDeviceError("the values of an array cannot be read");
-    Py_CLEAR(result);
+    return nullptr;
   }
   return result;
 }
 
-static Array *writeTo(xt_device *device, Array *host) {
-  Array *result = newArray(host->type, device);
-  if (!result)
-    return nullptr;
+static Ref<Array> writeTo(xt_device *device, Array *host) {
+  auto result = steal(newArray(host->type, device));
   size_t bytes = host->type->nbytes;
-  Array *held = exportOf(host);
-  if (!held) {
-    Py_DECREF(result);
+  auto held = steal(result ? exportOf(host) : nullptr);
+  if (!held)
     return nullptr;
-  }
   int32_t failed;
   // However few they are: the device may be in a call that waits for the interpreter (xt.callback).
   Py_BEGIN_ALLOW_THREADS;
   failed = xt_device_write(device, result->data, held->data, bytes);
   Py_END_ALLOW_THREADS;
-  Py_DECREF(held);
   if (failed) {
     raiseDeviceError("an array cannot be moved");
-    Py_CLEAR(result);
+    return nullptr;
   }
   return result;
 }
@@ -399,27 +384,22 @@ Array *xtensor::moved(Array *a, xt_device *device) {
   }
   if (a->device == device)
     return reinterpret_cast<Array *>(Py_NewRef(reinterpret_cast<PyObject *>(a)));
-  Array *host = a->device ? readBack(a) : nullptr;
-  if (a->device && !host)
-    return nullptr;
-  Array *result = device ? writeTo(device, host ? host : a) : host;
-  if (device)
-    Py_XDECREF(host);
+  Ref<Array> result = a->device ? readBack(a) : borrow(a);
+  if (result && device)
+    result = writeTo(device, result.get());
   if (result)
     result->meta = Py_XNewRef(a->meta);
-  return result;
+  return result.release();
 }
 
 static bool addWords(PyObject *module, const char *name,
                      std::initializer_list<const char *> words) {
-  PyObject *tuple = PyTuple_New(words.size());
+  auto tuple = steal(PyTuple_New(words.size()));
   Py_ssize_t i = 0;
   for (const char *word : words)
     if (tuple)
-      PyTuple_SET_ITEM(tuple, i++, PyUnicode_FromString(word));
-  bool added = tuple && PyModule_AddObjectRef(module, name, tuple) == 0;
-  Py_XDECREF(tuple);
-  return added;
+      PyTuple_SET_ITEM(tuple.get(), i++, PyUnicode_FromString(word));
+  return tuple && PyModule_AddObjectRef(module, name, tuple.get()) == 0;
 }
 
 /// What a profile may say beside its backend, as the compiler's tables have it.

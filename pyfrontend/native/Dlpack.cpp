@@ -49,7 +49,7 @@ constexpr const char *kLegacyName = "dltensor", *kVersionedName = "dltensor_vers
 template <typename Managed>
 void release(Managed *managed) {
   PyGILState_STATE state = PyGILState_Ensure();
-  Py_DECREF(static_cast<PyObject *>(managed->context));
+  steal(static_cast<PyObject *>(managed->context));
   delete[] managed->tensor.strides;
   delete managed;
   PyGILState_Release(state);
@@ -157,55 +157,48 @@ Array *arrayOver(const Tensor &t, PyObject *dims, PyObject *keeper) {
                  dims, t.ndim);
     return nullptr;
   }
-  Type *type = internType(dtype, dims, t.shape);
+  auto type = steal(internType(dtype, dims, t.shape));
   if (!type)
     return nullptr;
   char *data = static_cast<char *>(t.data) + t.byteOffset;
   size_t itemsize = info(dtype).itemsize;
-  Array *result;
-  if (isRowMajor(t) && reinterpret_cast<uintptr_t>(data) % itemsize == 0) {
-    result = newView(type, data, keeper);
-  } else if ((result = newArray(type))) {
-    char *target = static_cast<char *>(result->data);
-    if (isRowMajor(t))
-      memcpy(target, data, type->nbytes);
-    else
-      copyStrided(target, data, t, 0, itemsize);
-  }
-  Py_DECREF(type);
+  if (isRowMajor(t) && reinterpret_cast<uintptr_t>(data) % itemsize == 0)
+    return newView(type.get(), data, keeper);
+  Array *result = newArray(type.get());
+  if (!result)
+    return nullptr;
+  char *target = static_cast<char *>(result->data);
+  if (isRowMajor(t))
+    memcpy(target, data, type->nbytes);
+  else
+    copyStrided(target, data, t, 0, itemsize);
   return result;
 }
 
 template <typename Managed>
 Array *import(PyObject *capsule, const char *name, const char *usedName, PyObject *dims) {
   auto *managed = static_cast<Managed *>(PyCapsule_GetPointer(capsule, name));
-  PyObject *keeper = managed ? keeperOf(managed) : nullptr;
+  auto keeper = steal(managed ? keeperOf(managed) : nullptr);
   if (!keeper)
     return nullptr;
   if (PyCapsule_SetName(capsule, usedName) < 0 || PyCapsule_SetDestructor(capsule, nullptr) < 0) {
-    PyCapsule_SetDestructor(keeper, nullptr);
-    Py_DECREF(keeper);
+    PyCapsule_SetDestructor(keeper.get(), nullptr);
     return nullptr;
   }
-  Array *result = arrayOver(managed->tensor, dims, keeper);
-  Py_DECREF(keeper);
-  return result;
+  return arrayOver(managed->tensor, dims, keeper.get());
 }
 
-PyObject *askForCapsule(PyObject *obj) {
-  PyObject *method = PyObject_GetAttrString(obj, "__dlpack__");
+Ref<> askForCapsule(PyObject *obj) {
+  auto method = steal(PyObject_GetAttrString(obj, "__dlpack__"));
   if (!method)
     return nullptr;
-  PyObject *kwargs = Py_BuildValue("{s(ii)}", "max_version", 1, 1);
-  PyObject *none = PyTuple_New(0);
-  PyObject *capsule = kwargs && none ? PyObject_Call(method, none, kwargs) : nullptr;
+  auto kwargs = steal(Py_BuildValue("{s(ii)}", "max_version", 1, 1)), none = steal(PyTuple_New(0));
+  auto capsule =
+      steal(kwargs && none ? PyObject_Call(method.get(), none.get(), kwargs.get()) : nullptr);
   if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError)) { // a producer without versions
     PyErr_Clear();
-    capsule = PyObject_CallNoArgs(method);
+    capsule = steal(PyObject_CallNoArgs(method.get()));
   }
-  Py_XDECREF(none);
-  Py_XDECREF(kwargs);
-  Py_DECREF(method);
   return capsule;
 }
 
@@ -251,9 +244,8 @@ PyObject *xtensor::dlpackDunder(PyObject *self, PyObject *args, PyObject *kwargs
                         device);
   long major = 0;
   if (maxVersion != Py_None) {
-    PyObject *first = PySequence_GetItem(maxVersion, 0);
-    major = first ? PyLong_AsLong(first) : -1;
-    Py_XDECREF(first);
+    auto first = steal(PySequence_GetItem(maxVersion, 0));
+    major = first ? PyLong_AsLong(first.get()) : -1;
     if (PyErr_Occurred())
       return nullptr;
   }
@@ -269,14 +261,12 @@ PyObject *xtensor::dlpackDunder(PyObject *self, PyObject *args, PyObject *kwargs
     raiseDonated(a);
     return nullptr;
   }
-  Array *fresh = a->device ? moved(a, nullptr) : newArray(a->type);
+  auto fresh = steal(a->device ? moved(a, nullptr) : newArray(a->type));
   if (!fresh)
     return nullptr;
   if (!a->device)
     memcpy(fresh->data, a->data, a->type->nbytes);
-  PyObject *capsule = exportArray(fresh, major >= 1, true);
-  Py_DECREF(fresh);
-  return capsule;
+  return exportArray(fresh.get(), major >= 1, true);
 }
 
 PyObject *xtensor::dlpackDevice(PyObject *self, PyObject *) {
@@ -295,10 +285,11 @@ PyObject *xtensor::fromDlpackObject(PyObject *, PyObject *args, PyObject *kwargs
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO:from_dlpack", const_cast<char **>(keywords),
                                    &obj, &dimsArg))
     return nullptr;
-  PyObject *dims = internDims(dimsArg);
+  auto dims = steal(internDims(dimsArg));
   if (!dims)
     return nullptr;
-  PyObject *capsule = PyCapsule_CheckExact(obj) ? Py_NewRef(obj) : askForCapsule(obj);
+  auto owned = PyCapsule_CheckExact(obj) ? borrow(obj) : askForCapsule(obj);
+  PyObject *capsule = owned.get();
   Array *result = nullptr;
   if (!capsule)
     ;
@@ -306,12 +297,10 @@ PyObject *xtensor::fromDlpackObject(PyObject *, PyObject *args, PyObject *kwargs
     PyErr_Format(PyExc_BufferError, "DLPack version %u is not supported; version 1 is",
                  majorVersion(capsule));
   else if (PyCapsule_IsValid(capsule, kVersionedName))
-    result = import<Versioned>(capsule, kVersionedName, "used_dltensor_versioned", dims);
+    result = import<Versioned>(capsule, kVersionedName, "used_dltensor_versioned", dims.get());
   else if (PyCapsule_IsValid(capsule, kLegacyName))
-    result = import<Legacy>(capsule, kLegacyName, "used_dltensor", dims);
+    result = import<Legacy>(capsule, kLegacyName, "used_dltensor", dims.get());
   else
     PyErr_SetString(PyExc_TypeError, "__dlpack__ did not return an unused DLPack capsule");
-  Py_XDECREF(capsule);
-  Py_DECREF(dims);
   return reinterpret_cast<PyObject *>(result);
 }

@@ -17,22 +17,19 @@ Running *firstRunning;
 // Marks in Array::shares of arrays that no view shares, while one call looks at its arguments.
 constexpr size_t kCandidate = ~size_t(0), kSeen = kCandidate - 1, kTwice = kCandidate - 2;
 
-/// (function, file, line) of the innermost frame that is not the package's: a new reference.
-PyObject *placeOfCaller(PyObject *function) {
-  PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
-  PyCodeObject *code = nullptr;
+/// (function, file, line) of the innermost frame that is not the package's.
+Ref<> placeOfCaller(PyObject *function) {
+  auto frame = steal(PyThreadState_GetFrame(PyThreadState_Get()));
+  Ref<PyCodeObject> code;
   while (frame) {
-    Py_XSETREF(code, PyFrame_GetCode(frame));
-    if (!isPackageCode(code))
+    code = steal(PyFrame_GetCode(frame.get()));
+    if (!isPackageCode(code.get()))
       break;
-    Py_SETREF(frame, PyFrame_GetBack(frame));
+    frame = steal(PyFrame_GetBack(frame.get()));
   }
-  int line = frame ? PyFrame_GetLineNumber(frame) : 0;
-  Py_XDECREF(frame);
-  PyObject *place =
-      Py_BuildValue("OOi", function ? function : Py_None, code ? code->co_filename : Py_None, line);
-  Py_XDECREF(code);
-  return place;
+  int line = frame ? PyFrame_GetLineNumber(frame.get()) : 0;
+  return steal(Py_BuildValue("OOi", function ? function : Py_None,
+                             code ? code->co_filename : Py_None, line));
 }
 
 /// The array that owns the memory of `a`, if arrays own it and no other object shows it.
@@ -65,13 +62,10 @@ PyObject *xtensor::donationOf(Array *a) {
 }
 
 void xtensor::raiseDonated(Array *a) {
-  PyObject *place = donationOf(a);
-  PyObject *result = place && donatedError && PyTuple_Check(place)
-                         ? PyObject_CallFunction(donatedError, "sOOO", info(a->type->dtype).name,
-                                                 a->type->dims, a->type->shape, place)
-                         : nullptr;
-  Py_XDECREF(result);
-  Py_XDECREF(place);
+  auto place = steal(donationOf(a));
+  if (place && donatedError && PyTuple_Check(place.get()))
+    steal(PyObject_CallFunction(donatedError, "sOOO", info(a->type->dtype).name, a->type->dims,
+                                a->type->shape, place.get()));
   if (!PyErr_Occurred())
     PyErr_SetString(PyExc_ValueError, "an array was used that a call took over");
 }
@@ -100,12 +94,6 @@ xtensor::Takeover::Takeover(const Executable *e, PyObject *const *given, size_t 
     : executable(e), given(given), count(count) {
   place = placeOfCaller(e->name); // may collect garbage, which may run any code
   findFree();
-}
-
-xtensor::Takeover::~Takeover() {
-  for (Array *a : kept)
-    Py_DECREF(a);
-  Py_XDECREF(place);
 }
 
 Array *xtensor::Takeover::array(size_t input) const {
@@ -144,24 +132,20 @@ Array *xtensor::Takeover::result(size_t i, Type *type) const {
 }
 
 bool xtensor::Takeover::giveUp(Array *a, bool isAlone) {
-  Array *keeper = newShell(a->type);
+  auto keeper = steal(newShell(a->type));
   if (!keeper)
     return false;
-  PyObject *told = isAlone ? Py_NewRef(place) : nullptr;
+  PyObject *told =
+      isAlone ? Py_NewRef(place.get())
+              : PyTuple_Pack(4, PyTuple_GET_ITEM(place.get(), 0), PyTuple_GET_ITEM(place.get(), 1),
+                             PyTuple_GET_ITEM(place.get(), 2), keeper.object());
   if (!told)
-    told = PyTuple_Pack(4, PyTuple_GET_ITEM(place, 0), PyTuple_GET_ITEM(place, 1),
-                        PyTuple_GET_ITEM(place, 2), reinterpret_cast<PyObject *>(keeper));
-  if (!told) {
-    Py_DECREF(keeper);
     return false;
-  }
   keeper->data = std::exchange(a->data, nullptr);
   keeper->device = a->device;
   keeper->base = std::exchange(a->base, told);
-  if (isAlone)
-    kept.push_back(keeper);
-  else
-    Py_DECREF(keeper); // views of the array, and calls that are running, still read it
+  if (isAlone) // else views of the array, and calls that are running, still read it
+    kept.push_back(std::move(keeper));
   return true;
 }
 
@@ -186,11 +170,10 @@ bool xtensor::Takeover::commit(PyObject *const *results, void **buffers) {
       Array *a = array(input), *owner = soleOwner(a);
       out->data = std::exchange(owner->data, nullptr);
       a->data = nullptr;
-      PyObject *base = std::exchange(a->base, Py_NewRef(place));
+      auto base = steal(std::exchange(a->base, Py_NewRef(place.get())));
       if (base) {
-        owner->base = Py_NewRef(place);
+        owner->base = Py_NewRef(place.get());
         --owner->shares;
-        Py_DECREF(base);
       }
     } else {
       memcpy(out->data, buffers[input], out->type->nbytes);

@@ -44,7 +44,6 @@ class Takeover {
 public:
   /// `given`: `count` inputs, which may be numbers and arrays of NumPy; captured arrays follow.
   Takeover(const Executable *e, PyObject *const *given, size_t count);
-  ~Takeover();
   Takeover(const Takeover &) = delete;
   /// An array for output `i`: without memory yet, if it will take an argument's. Null with an
   /// exception set.
@@ -60,12 +59,12 @@ private:
   void findFree();
   bool giveUp(Array *a, bool isAlone);
 
-  PyObject *place = nullptr; // (function, file, line) of the call, owned
+  Ref<> place; // (function, file, line) of the call
   const Executable *executable;
   PyObject *const *given;
   size_t count;
   std::vector<bool> free; // per donated input
-  std::vector<Array *> kept;
+  std::vector<Ref<Array>> kept;
 };
 
 bool initDonation(PyObject *module);

@@ -1,6 +1,7 @@
 // Tables between our element types and those of Python, NumPy, the buffer protocol and DLPack.
 #include "Dtype.h"
 #include "NumPy.h"
+#include "Ref.h"
 
 #include <array>
 #include <cstring>
@@ -26,19 +27,22 @@ constexpr int kNumpy[kCount] = {NPY_BOOL,  NPY_INT8,    NPY_INT16,   NPY_INT32, 
 PyObject *names[kCount];
 int bfloat16Type = -1; // known once ml_dtypes was seen
 
+/// What NumPy makes of a dtype. Null with an exception set.
+Ref<PyArray_Descr> descriptorOf(PyObject *dtype) {
+  PyArray_Descr *found = nullptr;
+  PyArray_DescrConverter(dtype, &found);
+  return steal(found);
+}
+
 /// ml_dtypes registers bfloat16 with NumPy when it is imported. Only programs that use it pay for
 /// it.
 int findBfloat16() {
   if (bfloat16Type >= 0)
     return bfloat16Type;
-  PyObject *module = PyImport_ImportModule("ml_dtypes");
-  PyObject *scalar = module ? PyObject_GetAttrString(module, "bfloat16") : nullptr;
-  PyArray_Descr *descr = nullptr;
-  if (scalar && PyArray_DescrConverter(scalar, &descr))
+  auto module = steal(PyImport_ImportModule("ml_dtypes"));
+  auto scalar = steal(module ? PyObject_GetAttrString(module.get(), "bfloat16") : nullptr);
+  if (auto descr = scalar ? descriptorOf(scalar.get()) : nullptr)
     bfloat16Type = descr->type_num;
-  Py_XDECREF(descr);
-  Py_XDECREF(scalar);
-  Py_XDECREF(module);
   return bfloat16Type;
 }
 
@@ -58,20 +62,19 @@ T load(const void *p) {
 
 template <typename T>
 bool storeInt(PyObject *number, void *element) {
-  PyObject *index = PyNumber_Index(number);
+  auto index = steal(PyNumber_Index(number));
   if (!index)
     return false;
   // Out of range must be an error, not a wrapped value.
   bool isSigned = T(-1) < T(0), fits = true;
   T value;
   if (isSigned) {
-    long long wide = PyLong_AsLongLong(index);
+    long long wide = PyLong_AsLongLong(index.get());
     value = static_cast<T>(wide), fits = static_cast<long long>(value) == wide;
   } else {
-    unsigned long long wide = PyLong_AsUnsignedLongLong(index);
+    unsigned long long wide = PyLong_AsUnsignedLongLong(index.get());
     value = static_cast<T>(wide), fits = static_cast<unsigned long long>(value) == wide;
   }
-  Py_DECREF(index);
   if (PyErr_Occurred())
     return false;
   if (!fits) {
@@ -154,13 +157,13 @@ bool xtensor::parseDtype(PyObject *object, Dtype &dtype) {
         dtype = static_cast<Dtype>(i);
         return true;
       }
-  PyArray_Descr *descr = nullptr;
-  if (object == Py_None || !PyArray_DescrConverter(object, &descr)) {
+  auto descr = object == Py_None ? nullptr : descriptorOf(object);
+  if (!descr) {
     if (!PyErr_Occurred())
       PyErr_SetString(PyExc_TypeError, "None is not a dtype");
     return false;
   }
-  bool known = isBfloat16(descr) && findBfloat16() >= 0;
+  bool known = isBfloat16(descr.get()) && findBfloat16() >= 0;
   if (known)
     dtype = Dtype::BFloat16;
   else
@@ -169,8 +172,7 @@ bool xtensor::parseDtype(PyObject *object, Dtype &dtype) {
     PyErr_Format(PyExc_TypeError,
                  "an array cannot hold %S: the dtypes are bool, int8 to int64, uint8 to uint64, "
                  "float16, bfloat16, float32, float64, complex64 and complex128",
-                 descr);
-  Py_DECREF(descr);
+                 descr.get());
   return known;
 }
 

@@ -29,8 +29,8 @@ PyObject *metaOf(PyObject *arg) {
 
 /// The item of `entry.labels` for what is attached to these arguments; borrowed, or null.
 PyObject *labelsOf(const Entry &entry, PyObject *const *args, size_t n) {
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(entry.labels); ++i) {
-    PyObject *item = PyList_GET_ITEM(entry.labels, i), *metas = PyTuple_GET_ITEM(item, 0);
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(entry.labels.get()); ++i) {
+    PyObject *item = PyList_GET_ITEM(entry.labels.get(), i), *metas = PyTuple_GET_ITEM(item, 0);
     size_t j = 0;
     while (j < n && PyTuple_GET_ITEM(metas, j) == metaOf(args[j]))
       ++j;
@@ -46,11 +46,10 @@ bool optionHolds(PyObject *item) {
   PyObject *wanted = PyTuple_GET_ITEM(item, 2);
   if (wanted == Py_None)
     return true;
-  PyObject *now = labelOption ? PyObject_CallNoArgs(labelOption) : nullptr;
+  auto now = steal(labelOption ? PyObject_CallNoArgs(labelOption) : nullptr);
   if (!now)
     PyErr_Clear();
-  Py_XDECREF(now);
-  return now == wanted;
+  return now.get() == wanted;
 }
 
 /// Attaches to fresh results what is theirs.
@@ -64,20 +63,16 @@ void attach(PyObject *results, PyObject *labels) {
   }
 }
 
-/// What the entry makes of results (owned) of a call with DataArrays. Null with an exception set.
-PyObject *relabelled(const Entry &entry, PyObject *results, PyObject *const *given, size_t n) {
-  PyObject *args = PyTuple_New(n);
-  PyObject *all = args && entry.unwrap ? PyTuple_Pack(1, results) : Py_XNewRef(results);
+/// What the entry makes of results of a call with DataArrays. Null with an exception set.
+Ref<> relabelled(const Entry &entry, Ref<> results, PyObject *const *given, size_t n) {
+  auto args = steal(PyTuple_New(n));
   for (size_t i = 0; args && i < n; ++i)
-    PyTuple_SET_ITEM(args, i, Py_NewRef(given[i]));
-  PyObject *made =
-      args && all ? PyObject_CallFunctionObjArgs(entry.relabel, all, args, nullptr) : nullptr;
-  if (made && entry.unwrap)
-    Py_SETREF(made, PySequence_GetItem(made, 0));
-  Py_XDECREF(all);
-  Py_XDECREF(args);
-  Py_DECREF(results);
-  return made;
+    PyTuple_SET_ITEM(args.get(), i, Py_NewRef(given[i]));
+  auto all = args && entry.unwrap ? steal(PyTuple_Pack(1, results.get())) : borrow(results.get());
+  auto made = steal(args && all ? PyObject_CallFunctionObjArgs(entry.relabel.get(), all.get(),
+                                                               args.get(), nullptr)
+                                : nullptr);
+  return made && entry.unwrap ? steal(PySequence_GetItem(made.get(), 0)) : std::move(made);
 }
 
 bool numberFits(const Filter &f, PyObject *arg, uint64_t &bits) {
@@ -99,7 +94,7 @@ bool filtersMatch(const Entry &entry, PyObject *const *args, void **buffers, uin
     if (Py_TYPE(arg) == arrayClass) {
       auto *a = reinterpret_cast<Array *>(arg);
       // A number's type is null.
-      if (a->type != f.type || a->device != device || !mayHaveMeta(entry, a) || isDonated(a))
+      if (a->type != f.type.get() || a->device != device || !mayHaveMeta(entry, a) || isDonated(a))
         return false;
       buffers[i] = a->data;
     } else {
@@ -114,7 +109,7 @@ bool filtersMatch(const Entry &entry, PyObject *const *args, void **buffers, uin
 
 /// Whether the program was traced for an input whose dtype gives way.
 bool isWeak(const Entry &entry, size_t i) {
-  Type *type = entry.executable->signature->inputs[i].fixed;
+  Type *type = entry.executable->signature->inputs[i].fixed.get();
   return type && type->weak;
 }
 
@@ -137,17 +132,17 @@ bool patternsMatch(const Entry &entry, PyObject *const *args, size_t n, void **b
     all[i] = args[i];
   }
   for (size_t i = n; i < total; ++i)
-    all[i] = PyTuple_GET_ITEM(entry.captured, i - n);
-  return matches(entry.executable, all, false, buffers, sizes, bytes);
+    all[i] = reinterpret_cast<PyObject *>(entry.capturedArray(i - n));
+  return matches(entry.executable.get(), all, false, buffers, sizes, bytes);
 }
 
-/// The number as an array of the device: a new reference. Null with an exception set.
-Array *numberOnDevice(Moved &latest, Type *type, xt_device *device, PyObject *number) {
+/// The number as an array of the device. Null with an exception set.
+Ref<Array> numberOnDevice(Moved &latest, Type *type, xt_device *device, PyObject *number) {
   uint64_t bits = 0;
   if (!fromPython(type->dtype, number, &bits))
     return nullptr;
   if (!latest.array || latest.bits != bits) {
-    Array *fresh = newArray(type, device);
+    auto fresh = steal(newArray(type, device));
     // The device may be in a call that waits for the interpreter (xt.callback).
     int32_t failed = 0;
     if (fresh) {
@@ -155,16 +150,14 @@ Array *numberOnDevice(Moved &latest, Type *type, xt_device *device, PyObject *nu
       failed = xt_device_write(device, fresh->data, &bits, type->nbytes);
       Py_END_ALLOW_THREADS;
     }
-    if (failed) {
+    if (failed)
       raiseDeviceError("a number cannot be moved");
-      Py_CLEAR(fresh);
-    }
-    if (!fresh)
+    if (!fresh || failed)
       return nullptr;
-    Py_XSETREF(latest.array, fresh);
+    latest.array = std::move(fresh);
     latest.bits = bits;
   }
-  return reinterpret_cast<Array *>(Py_NewRef(reinterpret_cast<PyObject *>(latest.array)));
+  return borrow(latest.array.get());
 }
 
 /// A call on a device, with arguments that fit: numbers become arrays of it, and the results depend
@@ -172,34 +165,29 @@ Array *numberOnDevice(Moved &latest, Type *type, xt_device *device, PyObject *nu
 __attribute__((noinline)) PyObject *callOnDevice(Entry &entry, PyObject *const *args, size_t n,
                                                  void **buffers, const int64_t *sizes,
                                                  int64_t bytes) {
-  Executable *e = entry.executable;
+  Executable *e = entry.executable.get();
   Dependences before;
-  CallBuffer<Array *, 48> held(n); // numbers; another thread's call may replace the entry's
-  size_t count = 0;
-  bool ok = true;
+  std::vector<Ref<Array>> held; // numbers; another thread's call may replace the entry's
   entry.latest.resize(n);
-  for (size_t i = 0; ok && i < n; ++i) {
+  for (size_t i = 0; i < n; ++i) {
     if (entry.filters.empty() || !entry.filters[i].number) {
       before.add(reinterpret_cast<Array *>(args[i])->pending);
       continue;
     }
-    Array *a = numberOnDevice(entry.latest[i], e->signature->inputs[i].fixed, e->device, args[i]);
-    ok = a;
-    if (a)
-      held[count++] = a, buffers[i] = a->data;
+    auto a =
+        numberOnDevice(entry.latest[i], e->signature->inputs[i].fixed.get(), e->device, args[i]);
+    if (!a)
+      return nullptr;
+    buffers[i] = a->data;
+    held.push_back(std::move(a));
   }
   for (size_t i = 0; i < entry.capturedCount(); ++i) {
-    auto *a = reinterpret_cast<Array *>(PyTuple_GET_ITEM(entry.captured, i));
+    Array *a = entry.capturedArray(i);
     buffers[n + i] = a->data;
     before.add(a->pending);
   }
-  PyObject *result =
-      ok ? execute(e, buffers, entry.filtered ? entry.sizes.data() : sizes,
-                   entry.filtered ? &entry.outputs : nullptr, bytes, entry.unwrap, args, n, &before)
-         : nullptr;
-  for (size_t i = 0; i < count; ++i)
-    Py_DECREF(held[i]);
-  return result;
+  return execute(e, buffers, entry.filtered ? entry.sizes.data() : sizes,
+                 entry.filtered ? &entry.outputs : nullptr, bytes, entry.unwrap, args, n, &before);
 }
 
 bool isNumberClass(PyObject *item) {
@@ -210,25 +198,24 @@ bool isNumberClass(PyObject *item) {
 /// What is known of the arguments; `entry.filtered`: all of their types.
 bool parseFilters(PyObject *types, Entry &entry) {
   Signature &s = *entry.executable->signature;
-  PyObject *list = PySequence_Fast(
-      types, "in_types must be a sequence of ArrayType, int, float, bool or None, or None");
+  auto list = steal(PySequence_Fast(
+      types, "in_types must be a sequence of ArrayType, int, float, bool or None, or None"));
   if (!list)
     return false;
-  size_t n = PySequence_Fast_GET_SIZE(list);
+  size_t n = PySequence_Fast_GET_SIZE(list.get());
   bool ok = n + entry.capturedCount() == s.inputs.size();
   if (!ok)
     PyErr_Format(PyExc_ValueError,
                  "%zu types and %zu captured arrays for an executable of %zu inputs", n,
                  entry.capturedCount(), s.inputs.size());
-  PyObject **items = PySequence_Fast_ITEMS(list);
+  PyObject **items = PySequence_Fast_ITEMS(list.get());
   entry.filtered = std::find(items, items + n, Py_None) == items + n;
   if (entry.filtered)
     entry.sizes.resize(s.dynamicDims.size());
   std::fill(entry.sizes.begin(), entry.sizes.end(), -1);
   for (size_t i = 0; ok && i < (entry.filtered ? s.inputs.size() : n); ++i) {
-    PyObject *item = i < n ? PySequence_Fast_GET_ITEM(list, i) : nullptr;
-    Type *type = item ? reinterpret_cast<Type *>(item)
-                      : reinterpret_cast<Array *>(PyTuple_GET_ITEM(entry.captured, i - n))->type;
+    PyObject *item = i < n ? PySequence_Fast_GET_ITEM(list.get(), i) : nullptr;
+    Type *type = item ? reinterpret_cast<Type *>(item) : entry.capturedArray(i - n)->type;
     const TypePattern &p = s.inputs[i];
     if (item == Py_None) {
       entry.filters.push_back({});
@@ -246,25 +233,25 @@ bool parseFilters(PyObject *types, Entry &entry) {
       ok = typeMatches(p, type, entry.sizes.data());
       entry.inputBytes += type->nbytes;
       if (ok && item)
-        entry.filters.push_back({reinterpret_cast<Type *>(Py_NewRef(item)), nullptr, p.dtype});
+        entry.filters.push_back({borrow(type), nullptr, p.dtype});
     }
     if (!ok)
       PyErr_Format(PyExc_ValueError, "%R does not fit input %zu of the executable",
                    item ? item : (PyObject *)type, i);
   }
-  Py_DECREF(list);
   return !PyErr_Occurred();
 }
 
 /// Reads tuples (argument, least, most): the ints that the entry takes there.
 bool parseRanges(PyObject *ranges, Entry &entry) {
-  PyObject *list = PySequence_Fast(ranges, "ranges must be a sequence of (argument, least, most)");
+  auto list =
+      steal(PySequence_Fast(ranges, "ranges must be a sequence of (argument, least, most)"));
   if (!list)
     return false;
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list) && !PyErr_Occurred(); ++i) {
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()) && !PyErr_Occurred(); ++i) {
     Py_ssize_t argument;
     long long least, most;
-    PyObject *item = PySequence_Fast_GET_ITEM(list, i);
+    PyObject *item = PySequence_Fast_GET_ITEM(list.get(), i);
     if (!PyTuple_Check(item)) {
       PyErr_Format(PyExc_TypeError, "a range is a tuple (argument, least, most), not %R", item);
     } else if (PyArg_ParseTuple(item, "nLL", &argument, &least, &most)) {
@@ -278,7 +265,6 @@ bool parseRanges(PyObject *ranges, Entry &entry) {
       entry.filters[n].most = most;
     }
   }
-  Py_DECREF(list);
   return !PyErr_Occurred();
 }
 
@@ -301,7 +287,7 @@ static PyObject *callPlain(std::vector<Entry *> &entries, size_t i, PyObject *co
   ++entry.references;
   if (i > 0)
     std::rotate(entries.begin(), entries.begin() + i, entries.begin() + i + 1);
-  PyObject *result = execute(entry.executable, buffers, entry.sizes.data(), &entry.outputs,
+  PyObject *result = execute(entry.executable.get(), buffers, entry.sizes.data(), &entry.outputs,
                              entry.inputBytes, entry.unwrap, args, n);
   drop(&entry);
   return result;
@@ -333,41 +319,35 @@ static PyObject *callAny(std::vector<Entry *> &entries, size_t i, PyObject *cons
   }
   entry.used = true;
   ++entry.references;
-  if (labels) {
-    Py_INCREF(labels);
-    hit = optionHolds(labels);
-    if (!hit) {
-      Py_DECREF(labels);
-      drop(&entry);
-      return nullptr;
-    }
+  auto held = borrow(labels);
+  if (labels && !(hit = optionHolds(labels))) {
+    drop(&entry);
+    return nullptr;
   }
   if (i > 0 && i < entries.size() && entries[i] == &entry)
     std::rotate(entries.begin(), entries.begin() + i, entries.begin() + i + 1);
-  PyObject *result;
+  Ref<> result;
   if (entry.executable->device) {
-    result = callOnDevice(entry, args, n, buffers, sizes, bytes);
+    result = steal(callOnDevice(entry, args, n, buffers, sizes, bytes));
   } else if (entry.filtered) {
     for (size_t j = n; j < inputs; ++j)
-      buffers[j] = reinterpret_cast<Array *>(PyTuple_GET_ITEM(entry.captured, j - n))->data;
-    result = execute(entry.executable, buffers, entry.sizes.data(), &entry.outputs, bytes,
-                     entry.unwrap, args, n);
+      buffers[j] = entry.capturedArray(j - n)->data;
+    result = steal(execute(entry.executable.get(), buffers, entry.sizes.data(), &entry.outputs,
+                           bytes, entry.unwrap, args, n));
   } else {
-    result = execute(entry.executable, buffers, sizes, nullptr, bytes, entry.unwrap, args, n);
+    result = steal(
+        execute(entry.executable.get(), buffers, sizes, nullptr, bytes, entry.unwrap, args, n));
   }
-  if (labels) {
-    if (result)
-      attach(result, PyTuple_GET_ITEM(labels, 1));
-    Py_DECREF(labels);
-  }
+  if (result && labels)
+    attach(result.get(), PyTuple_GET_ITEM(labels, 1));
   if (result && given) {
-    result = relabelled(entry, result, given, n);
+    result = relabelled(entry, std::move(result), given, n);
     hit = result || entry.executable->donation; // what a call took over it does not take again
   }
   if (result && entry.wrapper)
-    Py_SETREF(result, PyObject_CallOneArg(entry.wrapper, result));
+    result = steal(PyObject_CallOneArg(entry.wrapper.get(), result.get()));
   drop(&entry);
-  return result;
+  return result.release();
 }
 
 PyObject *xtensor::callEntry(std::vector<Entry *> &entries, size_t i, PyObject *const *args,
@@ -398,16 +378,9 @@ PyObject *xtensor::callSpelled(std::vector<Entry *> &entries, size_t i, PyObject
                          ? callEntry(entries, i, leaves, count, bare, hit)
                          : nullptr;
   for (size_t j = 0; j < count; ++j)
-    Py_XDECREF(leaves[j]);
+    steal(leaves[j]);
   drop(entry);
   return result;
-}
-
-xtensor::Bare::~Bare() {
-  for (auto &[given, array] : made) {
-    Py_DECREF(given);
-    Py_DECREF(array);
-  }
 }
 
 bool xtensor::Bare::read(PyObject *const *args, size_t n, PyObject **arrays) {
@@ -416,15 +389,15 @@ bool xtensor::Bare::read(PyObject *const *args, size_t n, PyObject **arrays) {
     if (!isDataArray(args[i]))
       continue;
     auto known = std::find_if(made.begin(), made.end(),
-                              [&](const auto &pair) { return pair.first == args[i]; });
+                              [&](const auto &pair) { return pair.first.get() == args[i]; });
     if (known == made.end()) {
-      PyObject *array = PyObject_CallOneArg(valuesOf, args[i]);
+      auto array = steal(PyObject_CallOneArg(valuesOf, args[i]));
       if (!array)
         return false;
-      made.emplace_back(Py_NewRef(args[i]), array);
+      made.emplace_back(borrow(args[i]), std::move(array));
       known = made.end() - 1;
     }
-    arrays[i] = known->second;
+    arrays[i] = known->second.get();
     if (Py_TYPE(arrays[i]) != arrayClass)
       return false;
   }
@@ -441,7 +414,7 @@ void xtensor::setLabelOption(PyObject *callable) { Py_XSETREF(labelOption, Py_XN
 bool xtensor::fillEntry(PyObject *types, PyObject *ranges, Entry &entry) {
   Signature &s = *entry.executable->signature;
   for (size_t i = 0; i < entry.capturedCount(); ++i) {
-    PyObject *o = PyTuple_GET_ITEM(entry.captured, i);
+    PyObject *o = PyTuple_GET_ITEM(entry.captured.get(), i);
     if (isArray(o) && reinterpret_cast<Array *>(o)->device == entry.executable->device)
       continue;
     PyErr_SetString(PyExc_TypeError, "captured must hold Arrays only, where the executable runs");
@@ -458,10 +431,10 @@ bool xtensor::fillEntry(PyObject *types, PyObject *ranges, Entry &entry) {
   if (!entry.filtered)
     return true;
   for (const TypePattern &p : s.outputs) {
-    Type *type = resolve(p, entry.sizes.data());
+    auto type = resolve(p, entry.sizes.data());
     if (!type)
       return false;
-    entry.outputs.add(type);
+    entry.outputs.add(std::move(type));
   }
   entry.plain =
       !entry.executable->device && !entry.capturedCount() && !entry.labels && !entry.wrapper;

@@ -14,7 +14,7 @@ namespace xtensor {
 /// What one argument must be: an array of this type (null: that fits the executable), or a Python
 /// number of this class.
 struct Filter {
-  Type *type = nullptr;           // owned
+  Ref<Type> type;
   PyTypeObject *number = nullptr; // null: an array
   Dtype dtype = Dtype::Bool;      // of the number
   // An int outside is for Python to refuse: it does not fit the dtype it meets.
@@ -24,7 +24,7 @@ struct Filter {
 
 /// A number as an array of a device.
 struct Moved {
-  Array *array = nullptr; // owned
+  Ref<Array> array;
   uint64_t bits = 0;
 };
 
@@ -33,7 +33,7 @@ struct Moved {
 /// empty the cache that it came from.
 struct Entry {
   int references = 1;
-  Executable *executable; // owned
+  Ref<Executable> executable;
   bool unwrap, filtered = false;
   bool plain = false; // filtered, and nothing else that this knows of has to be looked at
   // Serves all sizes above 1. If it fails, the slow path raises the error.
@@ -47,31 +47,22 @@ struct Entry {
   std::vector<int64_t> sizes;
   TypeList outputs;
   int64_t inputBytes = 0;
-  PyObject *captured = nullptr; // tuple of arrays, passed after the arguments; may be null
-  PyObject *wrapper = nullptr;  // called with the results; may be null
+  Ref<> captured; // tuple of arrays, passed after the arguments; may be null
+  Ref<> wrapper;  // called with the results; may be null
   // What is attached to the results by what is attached to the arguments: a list of (arguments',
   // results', option), which Python adds to. Null: arguments with something attached do not fit.
-  PyObject *labels = nullptr;
+  Ref<> labels;
   // Makes of the results of a call with DataArrays what it returns; null: DataArrays do not fit.
-  PyObject *relabel = nullptr;
-  PyObject *options; // owned; in force when it was compiled
+  Ref<> relabel;
+  Ref<> options; // in force when it was compiled
 
   Entry(Executable *executable, bool unwrap, PyObject *options)
-      : executable(reinterpret_cast<Executable *>(Py_NewRef((PyObject *)executable))),
-        unwrap(unwrap), options(Py_XNewRef(options)) {}
-  ~Entry() {
-    for (Filter &f : filters)
-      Py_XDECREF(f.type);
-    for (Moved &m : latest)
-      Py_XDECREF(m.array);
-    Py_XDECREF(executable);
-    Py_XDECREF(captured);
-    Py_XDECREF(wrapper);
-    Py_XDECREF(labels);
-    Py_XDECREF(relabel);
-    Py_XDECREF(options);
+      : executable(borrow(executable)), unwrap(unwrap), options(borrow(options)) {}
+  size_t capturedCount() const { return captured ? PyTuple_GET_SIZE(captured.get()) : 0; }
+  /// Captured array `i`, borrowed.
+  Array *capturedArray(size_t i) const {
+    return reinterpret_cast<Array *>(PyTuple_GET_ITEM(captured.get(), i));
   }
-  size_t capturedCount() const { return captured ? PyTuple_GET_SIZE(captured) : 0; }
 };
 
 inline void drop(Entry *entry) {
@@ -84,13 +75,12 @@ class Bare {
 public:
   Bare() = default;
   Bare(const Bare &) = delete;
-  ~Bare();
   /// Fills in the arguments, with arrays in place of DataArrays. Runs Python. False, maybe with an
   /// exception set: one of them needs the slow path.
   bool read(PyObject *const *args, size_t n, PyObject **arrays);
 
 private:
-  std::vector<std::pair<PyObject *, PyObject *>> made; // both owned
+  std::vector<std::pair<Ref<>, Ref<>>> made;
 };
 
 /// What DataArrays are, and the callable that gives the array over the values of one, or None.

@@ -70,40 +70,36 @@ bool argumentMatches(const TypePattern &p, PyObject *arg, bool acceptNumpy, xt_d
   return true;
 }
 
-PyObject *describe(const TypePattern &p) {
-  PyObject *text = PyUnicode_FromFormat("%s {", info(p.dtype).name);
+Ref<> describe(const TypePattern &p) {
+  auto text = steal(PyUnicode_FromFormat("%s {", info(p.dtype).name));
   for (size_t i = 0; text && i < p.sizes.size(); ++i) {
-    PyObject *dim = PyTuple_GET_ITEM(p.dims, i), *longer;
+    PyObject *dim = PyTuple_GET_ITEM(p.dims.get(), i);
     const char *comma = i ? ", " : "";
     if (p.sizes[i].dynamic.empty())
-      longer = PyUnicode_FromFormat("%U%s%U: %lld", text, comma, dim, (long long)p.sizes[i].factor);
+      text = steal(PyUnicode_FromFormat("%U%s%U: %lld", text.get(), comma, dim,
+                                        (long long)p.sizes[i].factor));
     else
-      longer = PyUnicode_FromFormat("%U%s%U: any", text, comma, dim);
-    Py_SETREF(text, longer);
+      text = steal(PyUnicode_FromFormat("%U%s%U: any", text.get(), comma, dim));
   }
-  if (text)
-    Py_SETREF(text, PyUnicode_FromFormat("%U}", text));
-  return text;
+  return steal(text ? PyUnicode_FromFormat("%U}", text.get()) : nullptr);
 }
 
-PyObject *describeArgument(PyObject *arg) {
+Ref<> describeArgument(PyObject *arg) {
   if (isArray(arg)) {
     auto *a = reinterpret_cast<Array *>(arg);
-    return PyUnicode_FromFormat(a->device ? "%R on %U" : "%R", a->type, nameOf(a->device));
+    return steal(PyUnicode_FromFormat(a->device ? "%R on %U" : "%R", a->type, nameOf(a->device)));
   }
   if (!PyArray_Check(arg)) {
     const char *name = Py_TYPE(arg)->tp_name;
-    return PyUnicode_FromFormat(strchr("aeioAEIO", name[0]) ? "an %s" : "a %s", name);
+    return steal(PyUnicode_FromFormat(strchr("aeioAEIO", name[0]) ? "an %s" : "a %s", name));
   }
   auto *a = reinterpret_cast<PyArrayObject *>(arg);
-  PyObject *shape = PyObject_GetAttrString(arg, "shape");
+  auto shape = steal(PyObject_GetAttrString(arg, "shape"));
   const char *layout =
       PyArray_CHKFLAGS(a, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED) ? "" : ", not row-major";
-  PyObject *text = shape ? PyUnicode_FromFormat("a NumPy array (%S, sizes %R%s)", PyArray_DESCR(a),
-                                                shape, layout)
-                         : nullptr;
-  Py_XDECREF(shape);
-  return text;
+  return steal(shape ? PyUnicode_FromFormat("a NumPy array (%S, sizes %R%s)", PyArray_DESCR(a),
+                                            shape.get(), layout)
+                     : nullptr);
 }
 
 /// Finds the argument that does not fit, and says so.
@@ -123,15 +119,12 @@ void raiseMismatch(Executable *e, PyObject *const *args, size_t n) {
       continue;
     if (isArray(args[i]) && isDonated(reinterpret_cast<Array *>(args[i])))
       return raiseDonated(reinterpret_cast<Array *>(args[i]));
-    PyObject *expected = describe(s.inputs[i]),
-             *got = expected ? describeArgument(args[i]) : nullptr;
+    auto expected = describe(s.inputs[i]), got = expected ? describeArgument(args[i]) : nullptr;
     if (got)
-      PyErr_Format(PyExc_TypeError, "argument %zu is %U; this was compiled for %U%s%s%s", i, got,
-                   expected, e->device ? " on " : "",
+      PyErr_Format(PyExc_TypeError, "argument %zu is %U; this was compiled for %U%s%s%s", i,
+                   got.get(), expected.get(), e->device ? " on " : "",
                    e->device ? PyUnicode_AsUTF8(nameOf(e->device)) : "",
                    s.dynamic ? " (and equal dims of equal sizes)" : "");
-    Py_XDECREF(expected);
-    Py_XDECREF(got);
     return;
   }
   PyErr_SetString(PyExc_TypeError, "the arguments do not fit the compiled function");
@@ -164,26 +157,23 @@ PyObject *vectorcall(PyObject *o, PyObject *const *args, size_t nargsf, PyObject
 
 PyObject *run(PyObject *o, PyObject *list) {
   // A tuple: a list could change in another thread while the GIL is released.
-  PyObject *args = PySequence_Tuple(list);
+  auto args = steal(PySequence_Tuple(list));
   if (!args)
     return nullptr;
-  PyObject *result = callWith(self(o), &PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args), false);
-  Py_DECREF(args);
-  return result;
+  return callWith(self(o), &PyTuple_GET_ITEM(args.get(), 0), PyTuple_GET_SIZE(args.get()), false);
 }
 
 /// Numbers of inputs, each below `end`. False with an exception set.
 bool parseNumbers(PyObject *list, Py_ssize_t end, std::vector<Py_ssize_t> &numbers) {
-  PyObject *fast = list ? PySequence_Fast(list, "numbers of inputs must be a sequence") : nullptr;
-  for (Py_ssize_t i = 0; fast && i < PySequence_Fast_GET_SIZE(fast); ++i) {
-    Py_ssize_t number = PyLong_AsSsize_t(PySequence_Fast_GET_ITEM(fast, i));
+  auto fast = steal(list ? PySequence_Fast(list, "numbers of inputs must be a sequence") : nullptr);
+  for (Py_ssize_t i = 0; fast && i < PySequence_Fast_GET_SIZE(fast.get()); ++i) {
+    Py_ssize_t number = PyLong_AsSsize_t(PySequence_Fast_GET_ITEM(fast.get(), i));
     if (!PyErr_Occurred() && (number < -1 || number >= end))
       PyErr_Format(PyExc_ValueError, "there is no input %zd", number);
     if (PyErr_Occurred())
       break;
     numbers.push_back(number);
   }
-  Py_XDECREF(fast);
   return !PyErr_Occurred();
 }
 
@@ -232,7 +222,7 @@ PyObject *construct(PyTypeObject *cls, PyObject *args, PyObject *kwargs) {
   int release = releaseGil == Py_None ? -1 : PyObject_IsTrue(releaseGil);
   if (release < 0 && PyErr_Occurred())
     return nullptr;
-  auto *e = reinterpret_cast<Executable *>(cls->tp_alloc(cls, 0));
+  auto e = steal(reinterpret_cast<Executable *>(cls->tp_alloc(cls, 0)));
   if (!e)
     return nullptr;
   e->call = vectorcall;
@@ -243,14 +233,15 @@ PyObject *construct(PyTypeObject *cls, PyObject *args, PyObject *kwargs) {
   e->name = Py_XNewRef(name);
   e->sites = sites && sites != Py_None ? PySequence_Tuple(sites) : PyTuple_New(0);
   if (!e->sites || !parseSignature(inputs, outputs, *e->signature) ||
-      (equal && !parseEqualities(equal, *e->signature)) || !parseDonation(donated, reused, *e) ||
+      (equal && !parseEqualities(equal, *e->signature)) ||
+      !parseDonation(donated, reused, *e.get()) ||
       (together != Py_None && !(e->together = parseTogether(together))) ||
       (unwrap && e->signature->outputs.size() != 1)) {
     if (!PyErr_Occurred())
       PyErr_SetString(PyExc_ValueError, "unwrap=True wants exactly one output");
-    Py_CLEAR(e);
+    return nullptr;
   }
-  return reinterpret_cast<PyObject *>(e);
+  return e.releaseObject();
 }
 
 int traverse(PyObject *o, visitproc visit, void *arg) {
@@ -258,7 +249,7 @@ int traverse(PyObject *o, visitproc visit, void *arg) {
   Py_VISIT(self(o)->keepalive);
   if (self(o)->signature)
     for (Signature::Equality &equality : self(o)->signature->equalities)
-      Py_VISIT(equality.refuse);
+      Py_VISIT(equality.refuse.get());
   Py_VISIT(Py_TYPE(o));
   return 0;
 }
@@ -273,7 +264,7 @@ int clear(PyObject *o) {
   Py_CLEAR(self(o)->keepalive);
   if (self(o)->signature)
     for (Signature::Equality &equality : self(o)->signature->equalities)
-      Py_CLEAR(equality.refuse);
+      equality.refuse = nullptr;
   return 0;
 }
 
@@ -365,10 +356,11 @@ PyMethodDef functions[] = {{"set_index_error", setIndexError, METH_O,
 
 bool xtensor::typeMatches(const TypePattern &p, Type *t, int64_t *sizes) {
   // Code does not know whether a dtype gives way: the front end does.
-  return t == p.fixed ||
+  return t == p.fixed.get() ||
          (p.fixed && t->weak != p.fixed->weak && !t->rank && !p.fixed->rank &&
           t->dtype == p.dtype) ||
-         (!p.fixed && t->dtype == p.dtype && t->dims == p.dims && sizesMatch(p, t->sizes, sizes));
+         (!p.fixed && t->dtype == p.dtype && t->dims == p.dims.get() &&
+          sizesMatch(p, t->sizes, sizes));
 }
 
 bool xtensor::matches(Executable *e, PyObject *const *args, bool acceptNumpy, void **buffers,
@@ -384,15 +376,15 @@ bool xtensor::matches(Executable *e, PyObject *const *args, bool acceptNumpy, vo
   return true;
 }
 
-void xtensor::raiseBy(PyObject *result) {
-  Py_XDECREF(result);
+void xtensor::raiseBy(Ref<> result) {
+  result = nullptr;
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
   PyErr_NormalizeException(&type, &value, &traceback);
-  Py_CLEAR(traceback);
+  steal(traceback); // not restored
   if (value)
     PyException_SetTraceback(value, Py_None);
-  PyErr_Restore(type, value, traceback);
+  PyErr_Restore(type, value, nullptr);
 }
 
 void xtensor::raiseStatus(PyObject *sites, const xt_status &status, xt_device *device) {
@@ -433,8 +425,8 @@ void xtensor::raiseStatus(PyObject *sites, const xt_status &status, xt_device *d
   bool known = status.site >= 0 && status.site < PyTuple_GET_SIZE(sites);
   PyObject *site = known ? PyTuple_GET_ITEM(sites, status.site) : Py_None;
   if (indexError)
-    raiseBy(PyObject_CallFunction(indexError, "OLL", site, (long long)status.index,
-                                  (long long)status.size));
+    raiseBy(steal(PyObject_CallFunction(indexError, "OLL", site, (long long)status.index,
+                                        (long long)status.size)));
   if (!PyErr_Occurred())
     PyErr_Format(PyExc_IndexError, "index %lld is out of range for size %lld (%S)",
                  (long long)status.index, (long long)status.size, site);
@@ -449,28 +441,23 @@ static void raiseSizeError(const Signature &signature, const int64_t *sizes) {
   for (size_t i = 0; i < signature.outputs.size(); ++i) {
     const TypePattern &p = signature.outputs[i];
     PyErr_Clear();
-    if (Type *type = resolve(p, sizes)) {
-      Py_DECREF(reinterpret_cast<PyObject *>(type));
+    if (resolve(p, sizes))
       continue;
-    }
     PyErr_Clear();
-    PyObject *factors = PyList_New(0);
+    auto factors = steal(PyList_New(0));
     for (size_t d = 0; factors && d < p.sizes.size(); ++d) {
-      PyObject *one = Py_BuildValue("[L]", (long long)p.sizes[d].factor);
+      auto one = steal(Py_BuildValue("[L]", (long long)p.sizes[d].factor));
       for (int number : p.sizes[d].dynamic) {
-        PyObject *n = one ? PyLong_FromLongLong(sizes[number]) : nullptr;
-        if (!n || PyList_Append(one, n) < 0)
-          Py_CLEAR(one);
-        Py_XDECREF(n);
+        auto n = steal(one ? PyLong_FromLongLong(sizes[number]) : nullptr);
+        if (!n || PyList_Append(one.get(), n.get()) < 0)
+          one = nullptr;
       }
-      if (!one || PyList_Append(factors, one) < 0)
-        Py_CLEAR(factors);
-      Py_XDECREF(one);
+      if (!one || PyList_Append(factors.get(), one.get()) < 0)
+        factors = nullptr;
     }
     if (factors)
-      Py_XDECREF(PyObject_CallFunction(sizeError, "nsOO", (Py_ssize_t)i, info(p.dtype).name, p.dims,
-                                       factors));
-    Py_XDECREF(factors);
+      steal(PyObject_CallFunction(sizeError, "nsOO", (Py_ssize_t)i, info(p.dtype).name,
+                                  p.dims.get(), factors.get()));
     return;
   }
 }
@@ -500,12 +487,11 @@ PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
   if (!e->signature->equalities.empty() && !sizesAgree(*e->signature, sizes))
     return nullptr;
   // Before anything is borrowed: making a tuple may collect garbage, and that may run any code.
-  PyObject *result = unwrap ? nullptr : PyTuple_New(count);
+  auto result = steal(unwrap ? nullptr : PyTuple_New(count));
   if (!unwrap && !result)
     return nullptr;
   if (!outputs && !(outputs = e->signature->outputsFor(sizes))) {
     raiseSizeError(*e->signature, sizes);
-    Py_XDECREF(result);
     return nullptr;
   }
   std::optional<Takeover> taken;
@@ -513,20 +499,18 @@ PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
     taken.emplace(e, given, inputs);
   for (size_t i = 0; i < count; ++i) {
     Array *a = taken ? taken->result(i, (*outputs)[i]) : newArray((*outputs)[i], e->device);
-    if (!a) {
-      Py_XDECREF(result);
+    if (!a)
       return nullptr;
-    }
     results[i] = a->data, bytes += a->type->nbytes;
     if (unwrap)
-      result = reinterpret_cast<PyObject *>(a);
+      result = steal(reinterpret_cast<PyObject *>(a));
     else
-      PyTuple_SET_ITEM(result, i, reinterpret_cast<PyObject *>(a));
+      PyTuple_SET_ITEM(result.get(), i, reinterpret_cast<PyObject *>(a));
   }
-  if (taken && !taken->commit(unwrap ? &result : &PyTuple_GET_ITEM(result, 0), buffers)) {
-    Py_DECREF(result);
+  PyObject *only = result.get();
+  PyObject **made = unwrap ? &only : &PyTuple_GET_ITEM(only, 0);
+  if (taken && !taken->commit(made, buffers))
     return nullptr;
-  }
   // Compiled code also wants the dynamic sizes of the outputs, after those of the inputs.
   std::vector<int64_t> allSizes;
   if (e->signature->dynamic) {
@@ -542,29 +526,26 @@ PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
   // Code compiled ahead of time reads on behind the status.
   xt_call call = {{0, 0, 0, 0}, &runtimeServices, nullptr};
   xt_status &status = call.status;
-  Py_INCREF(e); // another thread may drop the last reference meanwhile
+  auto held = borrow(e); // another thread may drop the last reference meanwhile
   Meeting meeting(e->together);
   if (before) {
-    if (!enterDevice(e, buffers, sizes, *before, unwrap ? &result : &PyTuple_GET_ITEM(result, 0),
-                     count))
-      Py_CLEAR(result);
+    if (!enterDevice(e, buffers, sizes, *before, made, count))
+      result = nullptr;
   } else if (e->releaseGil > 0 || (e->releaseGil < 0 && bytes > kReleaseGilBytes)) {
     enterAway(e->entry, buffers, e->signature->inputs.size() + count, sizes, status);
   } else {
     e->entry(buffers, sizes, &status);
   }
   if (__builtin_expect(meeting.differs(), 0)) {
-    Py_CLEAR(result);
+    result = nullptr;
     raiseDisagreement(*e->together);
   } else if (status.code != 0) {
-    Py_CLEAR(result);
+    result = nullptr;
     raiseStatus(e->sites, status);
-  } else if (__builtin_expect(guarded, 0) && !before &&
-             !keptToResults(e, unwrap ? &result : &PyTuple_GET_ITEM(result, 0), count)) {
-    Py_CLEAR(result);
+  } else if (__builtin_expect(guarded, 0) && !before && !keptToResults(e, made, count)) {
+    return nullptr;
   }
-  Py_DECREF(e);
-  return result;
+  return result.release();
 }
 
 PyObject *xtensor::replaceCallable(PyObject *&kept, PyObject *callable) {

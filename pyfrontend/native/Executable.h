@@ -61,7 +61,7 @@ PyObject *execute(Executable *e, void **buffers, const int64_t *sizes, const Typ
                   int64_t bytes, bool unwrap, PyObject *const *given, size_t count,
                   Dependences *before = nullptr);
 /// After the call of what raises, with its result: its own frame tells nothing.
-void raiseBy(PyObject *result);
+void raiseBy(Ref<> result);
 /// Keeps `callable` (None: nothing) and returns what was there before; null with an exception.
 PyObject *replaceCallable(PyObject *&kept, PyObject *callable);
 bool initExecutable(PyObject *module);

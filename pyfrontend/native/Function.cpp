@@ -27,7 +27,7 @@ PyObject *currentOptions() {
   PyObject *found = nullptr;
   if (blockOptions && PyContextVar_Get(blockOptions, nullptr, &found) < 0)
     PyErr_Clear();
-  Py_XDECREF(found);
+  auto owned = steal(found);
   return found && found != Py_None ? found : processOptions;
 }
 
@@ -42,10 +42,7 @@ struct Function {
 Function *self(PyObject *o) { return reinterpret_cast<Function *>(o); }
 
 bool isInternal(PyTracebackObject *entry) {
-  PyCodeObject *code = PyFrame_GetCode(entry->tb_frame);
-  bool found = isPackageCode(code);
-  Py_DECREF(code);
-  return found;
+  return isPackageCode(steal(PyFrame_GetCode(entry->tb_frame)).get());
 }
 
 /// Leaves the frames of people's code in the traceback of the exception that is set. One that the
@@ -65,9 +62,8 @@ void trimTraceback() {
           at = &(*at)->tb_next;
           continue;
         }
-        PyTracebackObject *gone = *at;
-        *at = reinterpret_cast<PyTracebackObject *>(Py_XNewRef((PyObject *)gone->tb_next));
-        Py_DECREF(gone);
+        auto gone = steal(*at);
+        *at = borrow(gone->tb_next).release();
       }
       traceback = reinterpret_cast<PyObject *>(head);
     }
@@ -94,7 +90,7 @@ PyObject *vectorcall(PyObject *o, PyObject *const *args, size_t nargsf, PyObject
     bool hit = false;
     Bare bare;
     for (size_t i = 0; i < entries.size(); ++i) {
-      if (entries[i]->options != options || (keywords && !entries[i]->spelling))
+      if (entries[i]->options.get() != options || (keywords && !entries[i]->spelling))
         continue;
       bool open = entries[i]->open;
       PyObject *result = entries[i]->spelling
@@ -109,9 +105,8 @@ PyObject *vectorcall(PyObject *o, PyObject *const *args, size_t nargsf, PyObject
         return result;
     }
   }
-  PyObject *slowPath = Py_NewRef(f->slowPath);
-  PyObject *result = PyObject_Vectorcall(slowPath, args, nargsf, keywords);
-  Py_DECREF(slowPath);
+  auto slowPath = borrow(f->slowPath);
+  PyObject *result = PyObject_Vectorcall(slowPath.get(), args, nargsf, keywords);
   if (!result)
     trimTraceback();
   return result;
@@ -157,11 +152,11 @@ int traverse(PyObject *o, visitproc visit, void *arg) {
     for (Entry *entry : *f->entries) {
       if (entry->references > 1)
         continue; // a call holds it as well: not ours alone to count
-      Py_VISIT((PyObject *)entry->executable);
-      Py_VISIT(entry->captured);
-      Py_VISIT(entry->wrapper);
-      Py_VISIT(entry->labels);
-      Py_VISIT(entry->relabel);
+      Py_VISIT(entry->executable.object());
+      Py_VISIT(entry->captured.get());
+      Py_VISIT(entry->wrapper.get());
+      Py_VISIT(entry->labels.get());
+      Py_VISIT(entry->relabel.get());
       if (entry->spelling)
         if (int stop = entry->spelling->traverse(visit, arg))
           return stop;
@@ -216,14 +211,14 @@ PyObject *add(PyObject *o, PyObject *args, PyObject *kwargs) {
     return nullptr;
   auto *entry = new Entry(reinterpret_cast<Executable *>(executable), unwrap,
                           options ? options : currentOptions());
-  entry->wrapper = wrapper == Py_None ? nullptr : Py_NewRef(wrapper);
+  entry->wrapper = borrow(wrapper == Py_None ? nullptr : wrapper);
   if (captured && captured != Py_None)
-    entry->captured = PySequence_Tuple(captured);
+    entry->captured = steal(PySequence_Tuple(captured));
   if (spelling != Py_None)
-    entry->spelling.reset(Spelling::parse(spelling));
-  entry->relabel = relabel == Py_None ? nullptr : Py_NewRef(relabel);
+    entry->spelling = Spelling::parse(spelling);
+  entry->relabel = borrow(relabel == Py_None ? nullptr : relabel);
   if (PyList_CheckExact(labels))
-    entry->labels = Py_NewRef(labels);
+    entry->labels = borrow(labels);
   else if (labels != Py_None && !PyErr_Occurred())
     PyErr_SetString(PyExc_TypeError, "labels must be a list or None");
   if (entry->spelling && entry->spelling->count() + entry->capturedCount() !=
@@ -249,7 +244,7 @@ PyObject *retire(PyObject *o, PyObject *executable) {
   bool used = false;
   std::vector<Entry *> gone;
   for (Entry *entry : entries)
-    if ((PyObject *)entry->executable == executable) {
+    if (entry->executable.object() == executable) {
       used |= std::exchange(entry->used, false);
       gone.push_back(entry);
     }

@@ -27,15 +27,12 @@ XLA_FFI_Error *raised(XLA_FFI_CallFrame *frame) {
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
   PyErr_NormalizeException(&type, &value, &traceback);
-  PyObject *text = value ? PyObject_Str(value) : nullptr;
+  auto ownType = steal(type), ownValue = steal(value), ownTraceback = steal(traceback);
+  auto text = steal(value ? PyObject_Str(value) : nullptr);
   const char *name = type ? reinterpret_cast<PyTypeObject *>(type)->tp_name : "error";
-  const char *message = text ? PyUnicode_AsUTF8(text) : nullptr;
+  const char *message = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
   std::string all = std::string(name) + ": " + (message ? message : "");
   PyErr_Clear();
-  Py_XDECREF(text);
-  Py_XDECREF(type);
-  Py_XDECREF(value);
-  Py_XDECREF(traceback);
   return errorOf(frame, all.c_str(), XLA_FFI_Error_Code_INVALID_ARGUMENT);
 }
 
@@ -56,7 +53,7 @@ bool isQuestion(XLA_FFI_CallFrame *frame) {
 void forget(void *state) {
   Interpreter interpreter;
   if (interpreter.there)
-    Py_DECREF(static_cast<PyObject *>(state));
+    steal(static_cast<PyObject *>(state));
 }
 
 XLA_FFI_TypeInfo stateInfo = {XLA_FFI_TypeInfo_STRUCT_SIZE, nullptr, forget};
@@ -71,20 +68,19 @@ XLA_FFI_Error *instantiate(XLA_FFI_CallFrame *frame) {
   Interpreter interpreter;
   if (!interpreter.there)
     return errorOf(frame, "Python has ended", XLA_FFI_Error_Code_FAILED_PRECONDITION);
-  PyObject *name = PyUnicode_FromStringAndSize(key->ptr, static_cast<Py_ssize_t>(key->len));
-  PyObject *found = name ? PyObject_CallOneArg(find, name) : nullptr;
-  Py_XDECREF(name);
-  if (found && !PyObject_TypeCheck(found, executableClass)) {
+  auto name = steal(PyUnicode_FromStringAndSize(key->ptr, static_cast<Py_ssize_t>(key->len)));
+  auto found = steal(name ? PyObject_CallOneArg(find, name.get()) : nullptr);
+  if (found && !PyObject_TypeCheck(found.get(), executableClass)) {
     PyErr_SetString(PyExc_TypeError, "an Executable is needed");
-    Py_CLEAR(found);
+    found = nullptr;
   }
   if (!found)
     return raised(frame);
   XLA_FFI_State_Set_Args args{XLA_FFI_State_Set_Args_STRUCT_SIZE, nullptr,    frame->ctx,
-                              XLA_FFI_ExecutionStage_INSTANTIATE, &stateType, found};
+                              XLA_FFI_ExecutionStage_INSTANTIATE, &stateType, found.get()};
   XLA_FFI_Error *error = frame->api->XLA_FFI_State_Set(&args);
-  if (error)
-    Py_DECREF(found);
+  if (!error)
+    found.release(); // `forget` lets it go
   return error;
 }
 
@@ -94,7 +90,7 @@ bool fits(const std::vector<TypePattern> &types, int64_t count, void **given, vo
     return false;
   for (size_t i = 0; i < types.size(); ++i) {
     auto *buffer = static_cast<XLA_FFI_Buffer *>(given[i]);
-    Type *type = types[i].fixed;
+    Type *type = types[i].fixed.get();
     // A 64-bit array may be given as pairs of words (bridges/jax.py), so only the leading sizes are
     // those of the type.
     if (!type || buffer->rank < type->rank ||
@@ -133,10 +129,8 @@ XLA_FFI_Error *execute(XLA_FFI_CallFrame *frame) {
 }
 
 PyObject *handlers(PyObject *, PyObject *callable) {
-  PyObject *previous = replaceCallable(find, callable);
-  if (!previous)
+  if (!steal(replaceCallable(find, callable)))
     return nullptr;
-  Py_DECREF(previous);
   auto capsule = [](void *pointer) { return PyCapsule_New(pointer, nullptr, nullptr); };
   return Py_BuildValue("{s:N,s:N,s:N,s:N}", "instantiate",
                        capsule(reinterpret_cast<void *>(instantiate)), "execute",

@@ -32,12 +32,10 @@ bool isPlaceForUs() {
 #ifdef Py_GIL_DISABLED
   // CPython has switched the GIL on for us, with a warning, unless the user forbids that.
   PyObject *asks = PySys_GetObject("_is_gil_enabled");
-  PyObject *answer = asks ? PyObject_CallNoArgs(asks) : nullptr;
+  auto answer = steal(asks ? PyObject_CallNoArgs(asks) : nullptr);
   if (!answer)
     return false;
-  bool isOn = answer == Py_True;
-  Py_DECREF(answer);
-  if (!isOn) {
+  if (answer.get() != Py_True) {
     PyErr_SetString(PyExc_ImportError,
                     "xtensor needs the GIL, and this free-threaded Python runs without: "
                     "start it without PYTHON_GIL=0 and -X gil=0");
@@ -123,21 +121,18 @@ PyMODINIT_FUNC PyInit__native() {
     return nullptr;
   // The loader holds the dynamic linker's lock, for which every later import of an extension would
   // wait. So those come first that the package needs; beside the loader run its modules in Python.
-  for (const char *name : {"ml_dtypes", "hashlib", "json"}) {
-    PyObject *module = PyImport_ImportModule(name);
-    if (!module)
+  for (const char *name : {"ml_dtypes", "hashlib", "json"})
+    if (!steal(PyImport_ImportModule(name)))
       return nullptr;
-    Py_DECREF(module);
-  }
   startLoadingCompiler();
-  PyObject *module = PyModule_Create(&definition);
+  auto owned = steal(PyModule_Create(&definition));
+  PyObject *module = owned.get();
   if (!module)
     return nullptr;
   if (initDtypes() && initType(module) && initDevices(module) && initArray(module) &&
       initExecutable(module) && initDeviceCall(module) && initSignals() && initFunction(module) &&
       initBundle(module) && initDonation(module) && initCollectives(module) &&
       initCallbacks(module) && initJax(module))
-    return module;
-  Py_DECREF(module);
+    return owned.release();
   return nullptr;
 }

@@ -32,23 +32,19 @@ bool usableAsIs(PyArrayObject *a) {
 }
 
 Array *copyOf(PyArrayObject *source, Type *type) {
-  Array *result = newArray(type);
-  if (!result)
+  auto result = steal(newArray(type));
+  auto target = steal(result ? numpyOver(result.get(), NPY_ARRAY_CARRAY) : nullptr);
+  if (!target || PyArray_CopyInto(target.get(), source) < 0)
     return nullptr;
-  PyArrayObject *target = numpyOver(result, NPY_ARRAY_CARRAY);
-  if (!target || PyArray_CopyInto(target, source) < 0)
-    Py_CLEAR(result);
-  Py_XDECREF(target);
-  return result;
+  return result.release();
 }
 
 Array *fromNumpy(PyArrayObject *source, PyObject *dims, PyObject *dtypeArg, int copy) {
   int rank = PyArray_NDIM(source);
   if (PyTuple_GET_SIZE(dims) != rank) {
-    PyObject *shape = PyObject_GetAttrString(reinterpret_cast<PyObject *>(source), "shape");
+    auto shape = steal(PyObject_GetAttrString(reinterpret_cast<PyObject *>(source), "shape"));
     PyErr_Format(PyExc_ValueError, "%zd dims %R for data with %d axes of sizes %R",
-                 PyTuple_GET_SIZE(dims), dims, rank, shape ? shape : Py_None);
-    Py_XDECREF(shape);
+                 PyTuple_GET_SIZE(dims), dims, rank, shape ? shape.get() : Py_None);
     return nullptr;
   }
   Dtype own, wanted;
@@ -57,20 +53,17 @@ Array *fromNumpy(PyArrayObject *source, PyObject *dims, PyObject *dtypeArg, int 
   wanted = own;
   if (dtypeArg != Py_None && !parseDtype(dtypeArg, wanted))
     return nullptr;
-  Type *type = internType(wanted, dims, reinterpret_cast<int64_t *>(PyArray_DIMS(source)));
+  auto type = steal(internType(wanted, dims, reinterpret_cast<int64_t *>(PyArray_DIMS(source))));
   if (!type)
     return nullptr;
-  Array *result = nullptr;
   bool shared = own == wanted && usableAsIs(source);
   if (shared && copy != 1)
-    result = newView(type, PyArray_DATA(source), reinterpret_cast<PyObject *>(source));
-  else if (copy == 0)
-    PyErr_SetString(PyExc_ValueError, "copy=False, but this memory needs a copy: it must be "
-                                      "row-major, aligned, in native byte order and of the dtype");
-  else
-    result = copyOf(source, type);
-  Py_DECREF(type);
-  return result;
+    return newView(type.get(), PyArray_DATA(source), reinterpret_cast<PyObject *>(source));
+  if (copy != 0)
+    return copyOf(source, type.get());
+  PyErr_SetString(PyExc_ValueError, "copy=False, but this memory needs a copy: it must be "
+                                    "row-major, aligned, in native byte order and of the dtype");
+  return nullptr;
 }
 
 } // namespace
@@ -78,13 +71,12 @@ Array *fromNumpy(PyArrayObject *source, PyObject *dims, PyObject *dtypeArg, int 
 PyObject *xtensor::asNumpy(PyObject *, PyObject *o) {
   if (!isArray(o))
     return PyErr_Format(PyExc_TypeError, "as_numpy() wants an Array, not %s", Py_TYPE(o)->tp_name);
-  Array *host = heldOnHost(reinterpret_cast<Array *>(o));
-  PyArrayObject *result =
-      host ? numpyOver(host, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED) : nullptr;
-  if (result && PyArray_SetBaseObject(result, Py_NewRef((PyObject *)host)) < 0)
-    Py_CLEAR(result);
-  Py_XDECREF(host);
-  return reinterpret_cast<PyObject *>(result);
+  auto host = steal(heldOnHost(reinterpret_cast<Array *>(o)));
+  auto result =
+      steal(host ? numpyOver(host.get(), NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED) : nullptr);
+  if (result && PyArray_SetBaseObject(result.get(), host.releaseObject()) < 0)
+    return nullptr;
+  return result.releaseObject();
 }
 
 PyObject *xtensor::arrayDunder(PyObject *self, PyObject *args, PyObject *kwargs) {
@@ -97,30 +89,20 @@ PyObject *xtensor::arrayDunder(PyObject *self, PyObject *args, PyObject *kwargs)
   if (xt_device *device = reinterpret_cast<Array *>(self)->device; device && copy == 0)
     return PyErr_Format(PyExc_ValueError, "copy=False, but the array is on %U: NumPy needs a copy",
                         nameOf(device));
-  PyObject *view = copy == -2 ? nullptr : asNumpy(nullptr, self);
+  auto view = steal(copy == -2 ? nullptr : asNumpy(nullptr, self));
   if (!view)
     return nullptr;
-  auto *array = reinterpret_cast<PyArrayObject *>(view);
-  PyObject *result = nullptr;
-  PyArray_Descr *descr = nullptr;
-  if (dtypeArg != Py_None && !PyArray_DescrConverter(dtypeArg, &descr)) {
-    Py_DECREF(view);
+  auto *array = reinterpret_cast<PyArrayObject *>(view.get());
+  PyArray_Descr *found = nullptr;
+  if (dtypeArg != Py_None && !PyArray_DescrConverter(dtypeArg, &found))
     return nullptr;
-  }
-  if (descr && !PyArray_EquivTypes(descr, PyArray_DESCR(array))) {
-    if (copy == 0)
-      PyErr_SetString(PyExc_ValueError, "copy=False, but another dtype needs a copy");
-    else
-      result = PyArray_CastToType(
-          array, reinterpret_cast<PyArray_Descr *>(Py_NewRef((PyObject *)descr)), 0);
-  } else if (copy == 1) {
-    result = PyArray_NewCopy(array, NPY_CORDER);
-  } else {
-    result = Py_NewRef(view);
-  }
-  Py_XDECREF(descr);
-  Py_DECREF(view);
-  return result;
+  auto descr = steal(found);
+  if (!descr || PyArray_EquivTypes(descr.get(), PyArray_DESCR(array)))
+    return copy == 1 ? PyArray_NewCopy(array, NPY_CORDER) : view.release();
+  if (copy != 0)
+    return PyArray_CastToType(array, descr.release(), 0);
+  PyErr_SetString(PyExc_ValueError, "copy=False, but another dtype needs a copy");
+  return nullptr;
 }
 
 PyObject *xtensor::fromBuffer(PyObject *, PyObject *args, PyObject *kwargs) {
@@ -130,18 +112,16 @@ PyObject *xtensor::fromBuffer(PyObject *, PyObject *args, PyObject *kwargs) {
                                    &obj, &dimsArg, &dtypeArg, &copyArg))
     return nullptr;
   int copy = parseCopy(copyArg);
-  PyObject *dims = copy == -2 ? nullptr : internDims(dimsArg);
+  auto dims = steal(copy == -2 ? nullptr : internDims(dimsArg));
   if (!dims)
     return nullptr;
-  PyObject *source = PyArray_Check(obj) ? Py_NewRef(obj)
-                     : isArray(obj)     ? asNumpy(nullptr, obj)
-                                        : PyArray_FromAny(obj, nullptr, 0, 0, 0, nullptr);
-  Array *result = nullptr;
-  if (source)
-    result = fromNumpy(reinterpret_cast<PyArrayObject *>(source), dims, dtypeArg, copy);
-  Py_XDECREF(source);
-  Py_DECREF(dims);
-  return reinterpret_cast<PyObject *>(result);
+  auto source = steal(PyArray_Check(obj) ? Py_NewRef(obj)
+                      : isArray(obj)     ? asNumpy(nullptr, obj)
+                                         : PyArray_FromAny(obj, nullptr, 0, 0, 0, nullptr));
+  if (!source)
+    return nullptr;
+  return reinterpret_cast<PyObject *>(
+      fromNumpy(reinterpret_cast<PyArrayObject *>(source.get()), dims.get(), dtypeArg, copy));
 }
 
 int xtensor::getBuffer(PyObject *self, Py_buffer *view, int flags) {

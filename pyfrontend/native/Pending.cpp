@@ -19,7 +19,6 @@ void drop(Ticket *t) {
     return;
   if (t->handle)
     xt_ticket_release(t->handle);
-  Py_DECREF(t->sites);
   delete t;
 }
 
@@ -65,7 +64,7 @@ bool xtensor::settle(Pending *p) {
     if (!(ok = answer(t)))
       break;
     if (t->status.code) {
-      raiseStatus(t->sites, t->status);
+      raiseStatus(t->sites.get(), t->status);
       ok = false;
       break;
     }
@@ -91,7 +90,7 @@ Pending *Dependences::with(xt_ticket *own, PyObject *sites) {
   for (Ticket *t : tickets)
     ++t->references;
   if (own)
-    tickets.push_back(new Ticket{1, ++calls, own, Py_NewRef(sites)});
+    tickets.push_back(new Ticket{1, ++calls, own, borrow(sites)});
   if (tickets.size() > kMost) {
     for (size_t i = 0; i < tickets.size() - kKept; ++i)
       if (!answer(tickets[i])) {

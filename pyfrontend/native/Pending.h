@@ -17,7 +17,7 @@ struct Ticket {
   int references = 1;
   uint64_t number;   // calls are numbered as they are made: the first report is the one to raise
   xt_ticket *handle; // null: the answer is in `status`
-  PyObject *sites;   // owned: what to tell about an index, by xt_status.site
+  Ref<> sites;       // what to tell about an index, by xt_status.site
   xt_status status = {0, 0, 0, 0};
 };
 

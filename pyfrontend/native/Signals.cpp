@@ -81,13 +81,11 @@ xtensor::Interpreter::~Interpreter() {
 }
 
 bool xtensor::initSignals() {
-  PyObject *threading = PyImport_ImportModule("threading");
-  PyObject *thread = threading ? PyObject_CallMethod(threading, "main_thread", nullptr) : nullptr;
-  PyObject *ident = thread ? PyObject_GetAttrString(thread, "ident") : nullptr;
-  mainThread = ident ? PyLong_AsUnsignedLong(ident) : 0;
-  Py_XDECREF(ident);
-  Py_XDECREF(thread);
-  Py_XDECREF(threading);
+  auto threading = steal(PyImport_ImportModule("threading"));
+  auto thread =
+      steal(threading ? PyObject_CallMethod(threading.get(), "main_thread", nullptr) : nullptr);
+  auto ident = steal(thread ? PyObject_GetAttrString(thread.get(), "ident") : nullptr);
+  mainThread = ident ? PyLong_AsUnsignedLong(ident.get()) : 0;
   if (PyErr_Occurred())
     return false;
   pthread_atfork(nullptr, nullptr, afterFork);

@@ -61,9 +61,8 @@ bool parseSize(PyObject *object, PyObject *dim, std::vector<PyObject *> &dims, b
 bool parsePattern(PyObject *object, std::vector<PyObject *> &dynamicDims, bool input,
                   TypePattern &p) {
   if (isType(object)) {
-    auto *type = reinterpret_cast<Type *>(Py_NewRef(object));
-    p.fixed = type, p.dtype = type->dtype, p.dims = type->dims;
-    Py_INCREF(p.dims);
+    auto *type = reinterpret_cast<Type *>(object);
+    p.fixed = borrow(type), p.dtype = type->dtype, p.dims = borrow(type->dims);
     for (int i = 0; i < type->rank; ++i)
       p.sizes.push_back({type->sizes[i], {}});
     return true;
@@ -75,55 +74,44 @@ bool parsePattern(PyObject *object, std::vector<PyObject *> &dynamicDims, bool i
     return false;
   }
   if (!PyArg_ParseTuple(object, "OOO", &dtypeArg, &dimsArg, &sizesArg) ||
-      !parseDtype(dtypeArg, p.dtype) || !(p.dims = internDims(dimsArg)))
+      !parseDtype(dtypeArg, p.dtype) || !(p.dims = steal(internDims(dimsArg))))
     return false;
-  PyObject *sizes = PySequence_Fast(sizesArg, "sizes must be a sequence");
-  Py_ssize_t rank = PyTuple_GET_SIZE(p.dims);
-  bool ok = sizes && PySequence_Fast_GET_SIZE(sizes) == rank;
+  auto sizes = steal(PySequence_Fast(sizesArg, "sizes must be a sequence"));
+  Py_ssize_t rank = PyTuple_GET_SIZE(p.dims.get());
+  bool ok = sizes && PySequence_Fast_GET_SIZE(sizes.get()) == rank;
   if (sizes && !ok)
-    PyErr_Format(PyExc_ValueError, "%zd dims %R, but sizes %R", rank, p.dims, sizesArg);
+    PyErr_Format(PyExc_ValueError, "%zd dims %R, but sizes %R", rank, p.dims.get(), sizesArg);
   bool dynamic = false;
   for (Py_ssize_t i = 0; ok && i < rank; ++i) {
     p.sizes.emplace_back();
-    ok = parseSize(PySequence_Fast_GET_ITEM(sizes, i), PyTuple_GET_ITEM(p.dims, i), dynamicDims,
-                   input, p.sizes.back());
+    ok = parseSize(PySequence_Fast_GET_ITEM(sizes.get(), i), PyTuple_GET_ITEM(p.dims.get(), i),
+                   dynamicDims, input, p.sizes.back());
     dynamic |= !p.sizes.back().dynamic.empty();
   }
-  Py_XDECREF(sizes);
   if (!ok || dynamic)
     return ok;
   p.fixed = resolve(p, nullptr);
-  return p.fixed != nullptr;
+  return static_cast<bool>(p.fixed);
 }
 
 } // namespace
 
-Signature::~Signature() {
-  for (auto *list : {&inputs, &outputs})
-    for (TypePattern &p : *list) {
-      Py_XDECREF(p.dims);
-      Py_XDECREF(p.fixed);
-    }
-  for (Equality &e : equalities)
-    Py_XDECREF(e.refuse);
-}
-
 bool xtensor::parseEqualities(PyObject *list, Signature &signature) {
-  PyObject *items = PySequence_Fast(list, "equal must be a sequence");
-  bool ok = items;
-  for (Py_ssize_t i = 0; ok && i < PySequence_Fast_GET_SIZE(items); ++i) {
+  auto items = steal(PySequence_Fast(list, "equal must be a sequence"));
+  bool ok = static_cast<bool>(items);
+  for (Py_ssize_t i = 0; ok && i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
     PyObject *left, *right, *refuse;
     Signature::Equality e;
-    ok = PyArg_ParseTuple(PySequence_Fast_GET_ITEM(items, i), "OOO", &left, &right, &refuse) &&
-         parseSize(left, nullptr, signature.dynamicDims, false, e.left) &&
-         (right == Py_None || parseSize(right, nullptr, signature.dynamicDims, false, e.right));
+    ok =
+        PyArg_ParseTuple(PySequence_Fast_GET_ITEM(items.get(), i), "OOO", &left, &right, &refuse) &&
+        parseSize(left, nullptr, signature.dynamicDims, false, e.left) &&
+        (right == Py_None || parseSize(right, nullptr, signature.dynamicDims, false, e.right));
     if (ok) {
       e.isNonempty = right == Py_None;
-      e.refuse = Py_NewRef(refuse);
+      e.refuse = borrow(refuse);
       signature.equalities.push_back(std::move(e));
     }
   }
-  Py_XDECREF(items);
   return ok;
 }
 
@@ -142,7 +130,7 @@ bool xtensor::sizesAgree(const Signature &signature, const int64_t *sizes) {
     if ((left == right) != e.isNonempty)
       continue;
     if (e.refuse)
-      Py_XDECREF(PyObject_CallFunction(e.refuse, "LL", (long long)left, (long long)right));
+      steal(PyObject_CallFunction(e.refuse.get(), "LL", (long long)left, (long long)right));
     if (!PyErr_Occurred())
       PyErr_SetString(PyExc_ValueError, "dynamic dims of one name have different sizes");
     return false;
@@ -150,9 +138,9 @@ bool xtensor::sizesAgree(const Signature &signature, const int64_t *sizes) {
   return true;
 }
 
-Type *xtensor::resolve(const TypePattern &pattern, const int64_t *dynamicSizes) {
+Ref<Type> xtensor::resolve(const TypePattern &pattern, const int64_t *dynamicSizes) {
   if (pattern.fixed)
-    return reinterpret_cast<Type *>(Py_NewRef((PyObject *)pattern.fixed));
+    return borrow(pattern.fixed.get());
   int64_t sizes[kMaxRank];
   for (size_t i = 0; i < pattern.sizes.size(); ++i) {
     sizes[i] = pattern.sizes[i].factor;
@@ -162,7 +150,7 @@ Type *xtensor::resolve(const TypePattern &pattern, const int64_t *dynamicSizes) 
         return nullptr;
       }
   }
-  return internType(pattern.dtype, pattern.dims, sizes);
+  return steal(internType(pattern.dtype, pattern.dims.get(), sizes));
 }
 
 const TypeList *Signature::outputsFor(const int64_t *sizes) {
@@ -175,10 +163,10 @@ const TypeList *Signature::outputsFor(const int64_t *sizes) {
   Resolved fresh;
   fresh.sizes.assign(sizes, sizes + n);
   for (const TypePattern &p : outputs) {
-    Type *type = resolve(p, sizes);
+    auto type = resolve(p, sizes);
     if (!type)
       return nullptr;
-    fresh.outputs.add(type);
+    fresh.outputs.add(std::move(type));
   }
   if (recent.size() < kRecent) {
     recent.reserve(kRecent);
@@ -192,19 +180,18 @@ const TypeList *Signature::outputsFor(const int64_t *sizes) {
 
 bool xtensor::parseSignature(PyObject *inputs, PyObject *outputs, Signature &signature) {
   for (bool input : {true, false}) {
-    PyObject *list =
-        PySequence_Fast(input ? inputs : outputs, "inputs and outputs must be sequences of types");
+    auto list = steal(
+        PySequence_Fast(input ? inputs : outputs, "inputs and outputs must be sequences of types"));
     if (!list)
       return false;
     auto &patterns = input ? signature.inputs : signature.outputs;
     bool ok = true;
-    for (Py_ssize_t i = 0; ok && i < PySequence_Fast_GET_SIZE(list); ++i) {
+    for (Py_ssize_t i = 0; ok && i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
       patterns.emplace_back();
-      ok = parsePattern(PySequence_Fast_GET_ITEM(list, i), signature.dynamicDims, input,
+      ok = parsePattern(PySequence_Fast_GET_ITEM(list.get(), i), signature.dynamicDims, input,
                         patterns.back());
       signature.dynamic |= ok && !patterns.back().fixed;
     }
-    Py_DECREF(list);
     if (!ok)
       return false;
   }

@@ -11,29 +11,18 @@ namespace xtensor {
 /// Owned references to types.
 class TypeList {
 public:
-  TypeList() = default;
-  TypeList(TypeList &&other) noexcept { types.swap(other.types); }
-  TypeList &operator=(TypeList &&other) noexcept {
-    types.swap(other.types);
-    return *this;
-  }
-  ~TypeList() {
-    for (Type *t : types)
-      Py_DECREF(t);
-  }
-  /// Takes the reference over.
-  void add(Type *type) { types.push_back(type); }
+  void add(Ref<Type> type) { types.push_back(std::move(type)); }
   size_t size() const { return types.size(); }
-  Type *operator[](size_t i) const { return types[i]; }
+  Type *operator[](size_t i) const { return types[i].get(); }
   int64_t nbytes() const {
     int64_t total = 0;
-    for (Type *t : types)
+    for (const Ref<Type> &t : types)
       total += t->nbytes;
     return total;
   }
 
 private:
-  std::vector<Type *> types;
+  std::vector<Ref<Type>> types;
 };
 
 /// A size of a pattern: `factor`, times the dynamic dims with these numbers.
@@ -45,9 +34,9 @@ struct SizePattern {
 /// A type of which some sizes are known at the call only.
 struct TypePattern {
   Dtype dtype;
-  PyObject *dims = nullptr; // from internDims, never freed
+  Ref<> dims; // from internDims, never freed
   std::vector<SizePattern> sizes;
-  Type *fixed = nullptr; // owned; set if all sizes are known
+  Ref<Type> fixed; // set if all sizes are known
 };
 
 struct Signature {
@@ -58,7 +47,7 @@ struct Signature {
   struct Equality {
     SizePattern left, right;
     bool isNonempty = false;
-    PyObject *refuse; // owned; null in an executable that is garbage
+    Ref<> refuse; // null in an executable that is garbage
   };
   std::vector<Equality> equalities;
   bool dynamic = false;
@@ -73,7 +62,6 @@ struct Signature {
   std::vector<Resolved> recent;
   size_t nextRecent = 0;
 
-  ~Signature();
   /// Output types for these dynamic sizes; borrowed until the next call. Null with an exception
   /// set.
   const TypeList *outputsFor(const int64_t *sizes);
@@ -88,7 +76,7 @@ bool parseSignature(PyObject *inputs, PyObject *outputs, Signature &signature);
 bool parseEqualities(PyObject *list, Signature &signature);
 /// Whether all equalities hold for these dynamic sizes. False with an exception set.
 bool sizesAgree(const Signature &signature, const int64_t *sizes);
-/// The type for these dynamic sizes: a new reference. Null with an exception set.
-Type *resolve(const TypePattern &pattern, const int64_t *dynamicSizes);
+/// The type for these dynamic sizes. Null with an exception set.
+Ref<Type> resolve(const TypePattern &pattern, const int64_t *dynamicSizes);
 
 } // namespace xtensor

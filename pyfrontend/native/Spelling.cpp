@@ -48,29 +48,29 @@ bool Spelling::parseNode(PyObject *item, Node &node, int depth) {
   if (!PyTuple_Check(item))
     return refuse("a node is a place or a tuple", item);
   if (PyTuple_GET_SIZE(item) == 1) {
-    node.value = Py_NewRef(PyTuple_GET_ITEM(item, 0));
+    node.value = borrow(PyTuple_GET_ITEM(item, 0));
     return true;
   }
   if (PyTuple_GET_SIZE(item) != 3 || !PyType_Check(PyTuple_GET_ITEM(item, 0)))
     return refuse("a node is (class, keys, nodes)", item);
-  node.cls = reinterpret_cast<PyTypeObject *>(Py_NewRef(PyTuple_GET_ITEM(item, 0)));
+  node.cls = borrow(reinterpret_cast<PyTypeObject *>(PyTuple_GET_ITEM(item, 0)));
   PyObject *keys = PyTuple_GET_ITEM(item, 1);
   if (!parseParts(PyTuple_GET_ITEM(item, 2), node.children, depth))
     return false;
   if (keys == Py_None)
-    return node.cls == &PyList_Type || PyType_IsSubtype(node.cls, &PyTuple_Type) ||
+    return node.cls.get() == &PyList_Type || PyType_IsSubtype(node.cls.get(), &PyTuple_Type) ||
            refuse("a list or a tuple has no keys", item);
   bool ok = PyTuple_Check(keys) && PyTuple_GET_SIZE(keys) == (Py_ssize_t)node.children.size();
   for (Py_ssize_t i = 0; ok && i < PyTuple_GET_SIZE(keys); ++i)
     ok = isKey(PyTuple_GET_ITEM(keys, i)) &&
-         (node.cls == &PyDict_Type || PyUnicode_CheckExact(PyTuple_GET_ITEM(keys, i)));
+         (node.cls.get() == &PyDict_Type || PyUnicode_CheckExact(PyTuple_GET_ITEM(keys, i)));
   if (!ok)
     return refuse("keys are texts or ints, one for each node", item);
-  node.keys = Py_NewRef(keys);
+  node.keys = borrow(keys);
   return true;
 }
 
-Spelling *Spelling::parse(PyObject *description) {
+std::unique_ptr<Spelling> Spelling::parse(PyObject *description) {
   PyObject *first, *byName, *defaults;
   if (!PyTuple_Check(description) || PyTuple_GET_SIZE(description) != 3 ||
       !PyTuple_Check(first = PyTuple_GET_ITEM(description, 0)) ||
@@ -79,14 +79,14 @@ Spelling *Spelling::parse(PyObject *description) {
     refuse("it is (positional, named, fixed)", description);
     return nullptr;
   }
-  auto *s = new Spelling;
+  std::unique_ptr<Spelling> s(new Spelling);
   bool ok = s->parseParts(first, s->positional, 0);
-  s->names = ok ? PySequence_Tuple(byName) : nullptr;
-  ok = s->names;
+  s->names = steal(ok ? PySequence_Tuple(byName) : nullptr);
+  ok = static_cast<bool>(s->names);
   if (ok)
-    s->named.resize(PyTuple_GET_SIZE(s->names));
+    s->named.resize(PyTuple_GET_SIZE(s->names.get()));
   for (size_t i = 0; ok && i < s->named.size(); ++i) {
-    PyObject *name = PyTuple_GET_ITEM(s->names, i);
+    PyObject *name = PyTuple_GET_ITEM(s->names.get(), i);
     ok = (isKey(name) || refuse("a name is a text", name)) &&
          s->parseNode(PyDict_GetItem(byName, name), s->named[i], 0);
   }
@@ -96,36 +96,16 @@ Spelling *Spelling::parse(PyObject *description) {
     ok = PyLong_CheckExact(place) ? s->parseNode(place, leaf, 0)
                                   : refuse("a place is a number", place);
     if (ok)
-      s->fixed.push_back({leaf.place, Py_NewRef(number)});
+      s->fixed.push_back({leaf.place, borrow(number)});
   }
-  if (!ok) {
-    delete s;
+  if (!ok)
     return nullptr;
-  }
   return s;
 }
 
-void Spelling::release(Node &node) {
-  for (Node &child : node.children)
-    release(child);
-  Py_XDECREF(node.value);
-  Py_XDECREF(node.cls);
-  Py_XDECREF(node.keys);
-}
-
-Spelling::~Spelling() {
-  for (Node &node : positional)
-    release(node);
-  for (Node &node : named)
-    release(node);
-  for (Fixed &f : fixed)
-    Py_DECREF(f.number);
-  Py_XDECREF(names);
-}
-
 int Spelling::traverseNode(const Node &node, visitproc visit, void *arg) {
-  Py_VISIT(node.value);
-  Py_VISIT((PyObject *)node.cls);
+  Py_VISIT(node.value.get());
+  Py_VISIT(node.cls.object());
   for (const Node &child : node.children)
     if (int stop = traverseNode(child, visit, arg))
       return stop;
@@ -146,38 +126,35 @@ bool Spelling::readNode(const Node &node, PyObject *value, PyObject **leaves) {
     return true;
   }
   if (node.value)
-    return isSame(value, node.value);
-  if (Py_TYPE(value) != node.cls)
+    return isSame(value, node.value.get());
+  if (Py_TYPE(value) != node.cls.get())
     return false;
   auto n = static_cast<Py_ssize_t>(node.children.size());
-  if (node.cls == &PyDict_Type) {
+  if (node.cls.get() == &PyDict_Type) {
     // In the order that they were in: results may have it, too.
     if (PyDict_GET_SIZE(value) != n)
       return false;
     PyObject *key, *item;
     Py_ssize_t at = 0;
     for (Py_ssize_t i = 0; i < n; ++i) {
-      if (!PyDict_Next(value, &at, &key, &item) || !isSame(key, PyTuple_GET_ITEM(node.keys, i)))
+      if (!PyDict_Next(value, &at, &key, &item) ||
+          !isSame(key, PyTuple_GET_ITEM(node.keys.get(), i)))
         return false;
       // Attributes deeper inside may run what changes the dict.
-      Py_INCREF(item);
-      bool ok = readNode(node.children[i], item, leaves);
-      Py_DECREF(item);
-      if (!ok)
+      auto held = borrow(item);
+      if (!readNode(node.children[i], item, leaves))
         return false;
     }
     return true;
   }
   if (node.keys) {
     for (Py_ssize_t i = 0; i < n; ++i) {
-      PyObject *item = PyObject_GetAttr(value, PyTuple_GET_ITEM(node.keys, i));
+      auto item = steal(PyObject_GetAttr(value, PyTuple_GET_ITEM(node.keys.get(), i)));
       if (!item) {
         PyErr_Clear();
         return false;
       }
-      bool ok = readNode(node.children[i], item, leaves);
-      Py_DECREF(item);
-      if (!ok)
+      if (!readNode(node.children[i], item.get(), leaves))
         return false;
     }
     return true;
@@ -186,10 +163,8 @@ bool Spelling::readNode(const Node &node, PyObject *value, PyObject **leaves) {
   for (Py_ssize_t i = 0; i < n; ++i) {
     if (n != (isList ? PyList_GET_SIZE(value) : PyTuple_GET_SIZE(value)))
       return false;
-    PyObject *item = Py_NewRef(isList ? PyList_GET_ITEM(value, i) : PyTuple_GET_ITEM(value, i));
-    bool ok = readNode(node.children[i], item, leaves);
-    Py_DECREF(item);
-    if (!ok)
+    auto item = borrow(isList ? PyList_GET_ITEM(value, i) : PyTuple_GET_ITEM(value, i));
+    if (!readNode(node.children[i], item.get(), leaves))
       return false;
   }
   return n == (isList ? PyList_GET_SIZE(value) : PyTuple_GET_SIZE(value));
@@ -201,7 +176,7 @@ bool Spelling::read(PyObject *const *args, size_t n, PyObject *keywords, PyObjec
   if (n != positional.size() || given != named.size())
     return false;
   for (size_t i = 0; i < given; ++i)
-    if (!isSame(PyTuple_GET_ITEM(keywords, i), PyTuple_GET_ITEM(names, i)))
+    if (!isSame(PyTuple_GET_ITEM(keywords, i), PyTuple_GET_ITEM(names.get(), i)))
       return false;
   for (size_t i = 0; i < n; ++i)
     if (!readNode(positional[i], args[i], leaves))
@@ -210,7 +185,7 @@ bool Spelling::read(PyObject *const *args, size_t n, PyObject *keywords, PyObjec
     if (!readNode(named[i], args[n + i], leaves))
       return false;
   for (const Fixed &f : fixed)
-    Py_XSETREF(leaves[f.place], Py_NewRef(f.number));
+    Py_XSETREF(leaves[f.place], Py_NewRef(f.number.get()));
   for (size_t i = 0; i < places; ++i)
     if (!leaves[i])
       return false;

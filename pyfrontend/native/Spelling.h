@@ -2,8 +2,9 @@
 // them (in dicts, lists, tuples and instances of classes) the arrays and numbers are.
 #pragma once
 
-#include <Python.h>
+#include "Ref.h"
 
+#include <memory>
 #include <vector>
 
 namespace xtensor {
@@ -15,8 +16,7 @@ public:
   /// number; or (class, keys, nodes), an instance of exactly this class, keys being those of a
   /// dict or the names of attributes, else None; or (value,), what the argument must be. Null with
   /// an exception set.
-  static Spelling *parse(PyObject *description);
-  ~Spelling();
+  static std::unique_ptr<Spelling> parse(PyObject *description);
   Spelling(const Spelling &) = delete;
 
   /// How many arrays and numbers there are.
@@ -29,24 +29,23 @@ public:
 
 private:
   struct Node {
-    Py_ssize_t place = -1;       // of a leaf
-    PyObject *value = nullptr;   // owned; what must be there
-    PyTypeObject *cls = nullptr; // owned; of what holds others
-    PyObject *keys = nullptr;    // owned; tuple
+    Py_ssize_t place = -1; // of a leaf
+    Ref<> value;           // what must be there
+    Ref<PyTypeObject> cls; // of what holds others
+    Ref<> keys;            // tuple
     std::vector<Node> children;
   };
   Spelling() = default;
-  static void release(Node &node);
   bool parseNode(PyObject *item, Node &node, int depth);
   bool parseParts(PyObject *list, std::vector<Node> &nodes, int depth);
   static int traverseNode(const Node &node, visitproc visit, void *arg);
   static bool readNode(const Node &node, PyObject *value, PyObject **leaves);
 
   std::vector<Node> positional, named;
-  PyObject *names = nullptr; // owned; tuple
+  Ref<> names; // tuple
   struct Fixed {
     Py_ssize_t place;
-    PyObject *number; // owned
+    Ref<> number;
   };
   std::vector<Fixed> fixed;
   size_t places = 0;

@@ -48,32 +48,28 @@ Type *makeType(Dtype dtype, PyObject *dims, int rank, const int64_t *sizes, bool
     PyErr_SetString(PyExc_ValueError, "an array of these sizes is larger than the address space");
     return nullptr;
   }
-  PyObject *shape = PyTuple_New(rank);
+  auto shape = steal(PyTuple_New(rank));
+  for (int i = 0; shape && i < rank; ++i) {
+    PyObject *n = PyLong_FromLongLong(sizes[i]);
+    if (!n)
+      return nullptr;
+    PyTuple_SET_ITEM(shape.get(), i, n);
+  }
   auto *numbers = static_cast<int64_t *>(PyMem_Malloc(sizeof(int64_t) * (2 * rank + 1)));
   Type *t = shape && numbers ? PyObject_New(Type, typeClass) : nullptr;
   if (!t) {
-    Py_XDECREF(shape);
     PyMem_Free(numbers);
     PyErr_NoMemory();
     return nullptr;
   }
   t->dtype = dtype, t->weak = weak, t->rank = rank, t->hash = hash;
-  t->dims = Py_NewRef(dims), t->shape = shape;
+  t->dims = Py_NewRef(dims), t->shape = shape.release();
   t->size = empty ? 0 : size, t->nbytes = empty ? 0 : nbytes;
   t->sizes = numbers, t->strides = numbers + rank;
   int64_t stride = info(dtype).itemsize;
   for (int i = rank - 1; i >= 0; --i) {
     t->sizes[i] = sizes[i], t->strides[i] = stride;
     stride *= sizes[i] ? sizes[i] : 1;
-  }
-  for (int i = 0; i < rank; ++i) {
-    PyObject *n = PyLong_FromLongLong(sizes[i]);
-    if (!n) {
-      t->hash = 0; // not in the table: dealloc finds nothing to erase
-      Py_DECREF(t);
-      return nullptr;
-    }
-    PyTuple_SET_ITEM(shape, i, n);
   }
   table().emplace(hash, t);
   return t;
@@ -105,25 +101,20 @@ PyObject *construct(PyTypeObject *, PyObject *args, PyObject *kwargs) {
   Dtype dtype;
   if (!parseDtype(dtypeArg, dtype))
     return nullptr;
-  PyObject *dims = internDims(dimsArg);
-  PyObject *list = dims ? PySequence_Fast(sizesArg, "sizes must be a sequence of ints") : nullptr;
-  Type *t = nullptr;
-  if (list) {
-    Py_ssize_t rank = PyTuple_GET_SIZE(dims);
-    int64_t sizes[kMaxRank];
-    if (PySequence_Fast_GET_SIZE(list) != rank) {
-      PyErr_Format(PyExc_ValueError, "%zd dims %R, but %zd sizes %R", rank, dims,
-                   PySequence_Fast_GET_SIZE(list), sizesArg);
-    } else {
-      for (Py_ssize_t i = 0; i < rank && !PyErr_Occurred(); ++i)
-        sizes[i] = PyNumber_AsSsize_t(PySequence_Fast_GET_ITEM(list, i), PyExc_OverflowError);
-      if (!PyErr_Occurred())
-        t = internType(dtype, dims, sizes, weak);
-    }
-  }
-  Py_XDECREF(list);
-  Py_XDECREF(dims);
-  return reinterpret_cast<PyObject *>(t);
+  auto dims = steal(internDims(dimsArg));
+  auto list = steal(dims ? PySequence_Fast(sizesArg, "sizes must be a sequence of ints") : nullptr);
+  if (!list)
+    return nullptr;
+  Py_ssize_t rank = PyTuple_GET_SIZE(dims.get());
+  if (PySequence_Fast_GET_SIZE(list.get()) != rank)
+    return PyErr_Format(PyExc_ValueError, "%zd dims %R, but %zd sizes %R", rank, dims.get(),
+                        PySequence_Fast_GET_SIZE(list.get()), sizesArg);
+  int64_t sizes[kMaxRank];
+  for (Py_ssize_t i = 0; i < rank && !PyErr_Occurred(); ++i)
+    sizes[i] = PyNumber_AsSsize_t(PySequence_Fast_GET_ITEM(list.get(), i), PyExc_OverflowError);
+  if (PyErr_Occurred())
+    return nullptr;
+  return reinterpret_cast<PyObject *>(internType(dtype, dims.get(), sizes, weak));
 }
 
 Type *self(PyObject *o) { return reinterpret_cast<Type *>(o); }
@@ -192,38 +183,28 @@ PyObject *xtensor::internDims(PyObject *dims) {
     PyErr_Format(PyExc_TypeError, "dims must be a tuple of names, not the string %R", dims);
     return nullptr;
   }
-  PyObject *tuple = PySequence_Tuple(dims);
+  auto tuple = steal(PySequence_Tuple(dims));
   if (!tuple)
     return nullptr;
-  Py_ssize_t rank = PyTuple_GET_SIZE(tuple);
-  PyObject *result = rank <= kMaxRank ? PyTuple_New(rank) : nullptr;
+  Py_ssize_t rank = PyTuple_GET_SIZE(tuple.get());
   if (rank > kMaxRank)
-    PyErr_Format(PyExc_ValueError, "%zd dims; at most %d are possible", rank, kMaxRank);
+    return PyErr_Format(PyExc_ValueError, "%zd dims; at most %d are possible", rank, kMaxRank);
+  auto result = steal(PyTuple_New(rank));
   for (Py_ssize_t i = 0; result && i < rank; ++i) {
-    PyObject *name = PyTuple_GET_ITEM(tuple, i);
-    if (!PyUnicode_Check(name)) {
-      PyErr_Format(PyExc_TypeError, "the name of a dim is a string, not %R", name);
-      Py_CLEAR(result);
-      break;
-    }
+    PyObject *name = PyTuple_GET_ITEM(tuple.get(), i);
+    if (!PyUnicode_Check(name))
+      return PyErr_Format(PyExc_TypeError, "the name of a dim is a string, not %R", name);
     Py_INCREF(name);
     if (PyUnicode_CheckExact(name))
       PyUnicode_InternInPlace(&name);
-    PyTuple_SET_ITEM(result, i, name);
+    PyTuple_SET_ITEM(result.get(), i, name);
     for (Py_ssize_t j = 0; j < i; ++j)
-      if (PyUnicode_Compare(PyTuple_GET_ITEM(result, j), name) == 0) {
-        PyErr_Format(PyExc_ValueError, "dim '%U' appears twice in %R", name, tuple);
-        Py_CLEAR(result);
-        break;
-      }
+      if (PyUnicode_Compare(PyTuple_GET_ITEM(result.get(), j), name) == 0)
+        return PyErr_Format(PyExc_ValueError, "dim '%U' appears twice in %R", name, tuple.get());
   }
-  Py_DECREF(tuple);
   if (!result)
     return nullptr;
-  PyObject *known = PyDict_SetDefault(dimsTable, result, result);
-  Py_XINCREF(known);
-  Py_DECREF(result);
-  return known;
+  return Py_XNewRef(PyDict_SetDefault(dimsTable, result.get(), result.get()));
 }
 
 Type *xtensor::internType(Dtype dtype, PyObject *dims, const int64_t *sizes, bool weak) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "Dtype.h"
+#include "Ref.h"
 
 namespace xtensor {
 
