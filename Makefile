@@ -2,21 +2,27 @@
 # everything else is one line.
 PYTHON := .venv/bin/python
 
-.PHONY: setup demo test test-all test-vulkan test-metal fuzz fuzz-ir bench lint asan site wheel wheel-test \
-  wheels wheels-test sdist
+.PHONY: setup demo test test-all test-devices test-vulkan test-metal fuzz fuzz-ir bench lint asan site \
+  wheel wheel-test wheels wheels-test sdist
 setup:
 	@scripts/setup.sh
 
 demo: setup
 	$(PYTHON) examples/digits.py
 
+# What needs no device, nor what stands in for one: those tests are in a folder of their own
 test: setup
 	.venv/bin/lit -q test
-	scripts/run_tests.sh test/python/*/test_*.py
+	scripts/run_tests.sh $(filter-out test/python/devices/%,$(sort $(wildcard test/python/*/test_*.py)))
 
 # The full matrix: every parameter and example of every test, here, under sanitizers and on each device
 test-all: export XTENSOR_TEST_FULL = 1
-test-all: test asan test-vulkan test-metal
+test-all: test test-devices asan test-vulkan test-metal
+
+# Tests that name their devices. Any message of Vulkan's validation layers is a failure
+test-devices: export XTENSOR_VALIDATE = 1
+test-devices: setup
+	scripts/run_tests.sh test/python/devices/test_*.py
 
 test-vulkan: setup
 	scripts/test_device.sh vulkan

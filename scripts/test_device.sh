@@ -8,19 +8,16 @@ device=${1:?a device, as in: scripts/test_device.sh vulkan}
 shift
 if [ $# = 0 ]; then
   if [ "${XTENSOR_TEST_FULL:-0}" = 1 ]; then
-    # Not files that run no program on new arrays, or whose programs name their devices themselves;
-    # those of Vulkan's own run once more for the layers. Nor those about what passes make of a
-    # program before a device is thought of: derivatives at infinities, of factorisations, of nested
-    # transforms.
-    others='gradient_peers|linalg_gradients|nesting|singular_points|aot_(bundles|c|determinism|hostile|messages|names)[.]|build|cuda|lsp|malformed|metal|ptx|setup|typing|vector'
-    [ "$device" = vulkan ] || others+='|aot|device_|pages|vulkan'
+    # Not files that run no program on new arrays, or whose programs name their devices themselves
+    # (make test-devices). Nor those about what passes make of a program before a device is thought
+    # of: derivatives at infinities, of factorisations, of nested transforms.
+    others='gradient_peers|linalg_gradients|nesting|singular_points|aot_(bundles|c|determinism|hostile|messages|names)[.]|build|cuda|device_|lsp|malformed|metal|ptx|setup|typing|vector|vulkan'
+    [ "$device" = vulkan ] || others+='|aot|pages'
     set -- $(printf '%s\n' test/python/*/test_*.py | grep -vE "/test_($others)")
   else
     # Each family of kernels, and what the runtime does with them.
-    families='contraction|control|control_(gradients|scan)|creation|device_updates|devices|dynamic_(empty|sizes)|'
+    families='contraction|control|control_(gradients|scan)|creation|devices|dynamic_(empty|sizes)|'
     families+='elementwise|fourier|fuzz|gradient_rules|indexing|linalg|nn|reductions|scans|shape|sorting|updates|windows'
-    [ "$device" = vulkan ] || families=${families/device_updates|/}
-    [ "$device" != vulkan ] || families+='|device_(features|kernels|limits|programs|runtime|scans)|vulkan'
     export XTENSOR_TEST_SAMPLE=3
     set -- $(printf '%s\n' test/python/*/test_*.py | grep -E "/test_($families)[.]py")
   fi
