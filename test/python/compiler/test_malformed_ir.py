@@ -11,7 +11,7 @@ import os
 import random
 import re
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -22,6 +22,7 @@ TIMES = int(os.environ.get("XTENSOR_FUZZ", "1"))
 PER_FILE = count(4, 12)
 PER_PASS = count(40, 200)
 FILES = sorted(p for room in ("dialects", "passes") for p in (ROOT / "test" / room).rglob("*.mlir"))
+TOGETHER = 8  # files of one folder share a process for each way to run the tool
 
 ELEMENTS = ["f32", "f64", "f16", "bf16", "i1", "i8", "i32", "i64", "ui8", "ui64"]
 SIZES = ["0", "1", "2", "3", "7", "?"]
@@ -129,22 +130,35 @@ def with_main(program: str) -> str:
     return re.sub(r"func\.func (private )?@\w+", "func.func @main", program, count=1)
 
 
-def batches(path: Path) -> Iterator[tuple[list[str], list[str]]]:
-    text, pieces = path.read_text(), programs_of(path)
-    for options in options_of(text):
-        rng = random.Random(f"{path.name} {options} {TIMES}")
-        if any(o.startswith("--compile-to") for o in options):
-            pieces = [with_main(p) for p in pieces]
-        yield options, [changed(rng.choice(pieces), rng) for _ in range(PER_FILE * TIMES)] if pieces else []
+def parts() -> Iterator[tuple[str, list[Path]]]:
+    """A name, and files of one folder."""
+    for folder in sorted({path.parent for path in FILES}):
+        files = [path for path in FILES if path.parent == folder]
+        for at in range(0, len(files), TOGETHER):
+            yield f"{folder.relative_to(ROOT / 'test')} {files[at].stem}", files[at : at + TOGETHER]
 
 
-def run(options: list[str], text: str) -> subprocess.CompletedProcess[str]:
+def batches(files: list[Path]) -> dict[tuple[str, ...], list[str]]:
+    """The changed programs of these files, for each list of options."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for path in files:
+        text, pieces = path.read_text(), programs_of(path)
+        for options in options_of(text) if pieces else ():
+            rng = random.Random(f"{path.name} {options} {TIMES}")
+            if any(o.startswith("--compile-to") for o in options):
+                pieces = [with_main(p) for p in pieces]
+            programs = found.setdefault(tuple(options), [])
+            programs += [changed(rng.choice(pieces), rng) for _ in range(PER_FILE * TIMES)]
+    return found
+
+
+def run(options: Sequence[str], text: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [tool("xtensor-opt"), "--split-input-file", *options], input=text, capture_output=True, text=True, timeout=120
     )
 
 
-def crashes(options: list[str], programs: list[str]) -> str | None:
+def crashes(options: Sequence[str], programs: list[str]) -> str | None:
     """The first of the programs that ends the tool in any other way than with 0 or 1."""
     try:
         done = run(options, "\n// -----\n".join(programs))
@@ -159,11 +173,11 @@ def crashes(options: list[str], programs: list[str]) -> str | None:
     return crashes(options, programs[:half]) or crashes(options, programs[half:])
 
 
-@pytest.mark.sampled(110)
-@pytest.mark.parametrize("path", FILES, ids=[str(p.relative_to(ROOT / "test")) for p in FILES])
-def test_changed_programs(path: Path) -> None:
-    for options, programs in batches(path):
-        found = crashes(options, programs) if programs else None
+@pytest.mark.sampled(22)
+@pytest.mark.parametrize("files", [pytest.param(files, id=name) for name, files in parts()])
+def test_changed_programs(files: list[Path]) -> None:
+    for options, programs in batches(files).items():
+        found = crashes(options, programs)
         assert found is None, found
 
 

@@ -52,7 +52,7 @@ def test_of_the_full_matrix() -> None:
 @pytest.mark.parametrize(
     ("variables", "kept", "line"),
     [
-        ({"XTENSOR_TEST_FULL": "1"}, 10, None),
+        pytest.param({"XTENSOR_TEST_FULL": "1"}, 10, None, marks=pytest.mark.full("as with a sample that it ignores")),
         ({"XTENSOR_TEST_FULL": "1", "XTENSOR_TEST_SAMPLE": "2"}, 10, None),
         ({}, 3, "6 parameters of tests that run with others, 1 only an example"),
         ({"XTENSOR_TEST_SAMPLE": "1"}, 3, "1 only an example"),

@@ -388,7 +388,7 @@ class TestMemory:
             "rt.xt_free.argtypes = [ctypes.c_void_p, ctypes.c_size_t]\n"
             "rt.xt_cached_bytes.restype = ctypes.c_size_t\n"
             "most = 0\n"
-            "for size in [1 << 20, 5 << 20, 100 << 20, 3 << 20, 70_000, 8 << 20]:\n"
+            "for size in [1 << 20, 5 << 20, 40 << 20, 3 << 20, 70_000, 8 << 20]:\n"
             "    blocks = [rt.xt_alloc(size) for _ in range(12)]\n"
             "    for p in blocks: rt.xt_free(p, size)\n"
             "    most = max(most, rt.xt_cached_bytes())\n"
