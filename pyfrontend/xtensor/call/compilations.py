@@ -84,16 +84,18 @@ class Compilation:
 @dataclass(frozen=True)
 class Key:
     """What a program is compiled for, without the objects that it is compiled for: they may go. specs: the arrays;
-    names: what each is called. static: what is not an array, by its name, as a text and a hash. nodes: dicts, lists and
-    classes around these. labels: those of the arguments, where the function reads them. is_jitted:
-    dynamic_dims= is an option of the function."""
+    names: what each is called. static: what is not an array, by its name: a text, its class, and what tells it from
+    others. nodes: dicts, lists and classes around these. given: the arguments of the call, and how each was given.
+    labels: those of the arguments, where the function reads them. is_jitted: dynamic_dims= is an option of the
+    function."""
 
     options: Options
     device: str
     specs: tuple[Spec, ...]
     names: tuple[str, ...]
-    static: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    static: Mapping[str, tuple[str, type, Any]] = field(default_factory=dict)
     nodes: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    given: Mapping[str, str] = field(default_factory=dict)
     is_labelled: bool = False
     labels: Any = None
     is_jitted: bool = True
@@ -103,12 +105,12 @@ class Key:
 
 
 def _places(s: tree.TreeDef, path: str) -> Iterator[tuple[str, str, Any]]:
-    """(name, what it is, text and hash) of each array, static argument and node from `path` down."""
+    """(name, what it is, text and what tells it from others) of each array, static argument and node from `path`."""
     if s == _LEAF:
         yield path, "array", None
     elif s.kind is Static:
         value = s.meta.value  # type: ignore[attr-defined]
-        yield path, "static", (f"{value!r:.40}", hash(s.meta))
+        yield path, "static", static_of(value, s.meta)
     else:
         meta: Any = s.meta
         by_key = isinstance(meta, tuple) and len(meta) == len(s.children)
@@ -121,6 +123,12 @@ def _places(s: tree.TreeDef, path: str) -> Iterator[tuple[str, str, Any]]:
             else:
                 step = f"[{meta[i]!r}]" if by_key else f"[{i}]"
             yield from _places(child, path + step)
+
+
+def static_of(value: Any, key: Any) -> tuple[str, type, Any]:
+    """What a `Key` has of an argument that is not an array; `key` compares as the argument does."""
+    text = repr(value)
+    return f"{text:.40}", type(value), hash((key, text))  # the hashes of -1 and -2 are equal, so with the text
 
 
 def key_of(
@@ -137,14 +145,18 @@ def key_of(
     known = [p for p in (signature.parameters.values() if signature else ()) if p.kind < p.VAR_POSITIONAL]
     positional, named = structure.children
     found: list[tuple[str, str, Any]] = []
+    given: dict[str, str] = {}
     for i, child in enumerate(positional.children):
-        found += _places(child, known[i].name if i < len(known) else str(i))
+        name = known[i].name if i < len(known) else str(i)
+        given[name] = "by position"
+        found += _places(child, name)
     keywords: Any = named.meta
     for k, child in zip(keywords, named.children, strict=True):
+        given[k] = "by keyword"
         found += _places(child, k)
     names = tuple(name for name, what, _ in found if what == "array")
     static, nodes = ({name: x for name, what, x in found if what == kind} for kind in ("static", "node"))
-    return Key(options, device, tuple(specs), names, static, nodes, is_labelled, labels)
+    return Key(options, device, tuple(specs), names, static, nodes, given, is_labelled, labels)
 
 
 # -- why again --------------------------------------------------------------------------------------------------------
@@ -171,9 +183,9 @@ def _argument(name: str, s: Spec) -> str:
 def why(new: Key, old: Key, dynamic: frozenset[str] = frozenset()) -> list[str]:
     """What distinguishes what a program is compiled for from what an earlier one was. `dynamic`: the dims that
     ``dynamic_dims=`` names."""
-    found = _around(new, old)
+    found = [*_around(new, old), *_given(new, old)]
     if new.names != old.names or new.static.keys() != old.static.keys():
-        return [*found, _structures(new, old)]
+        return found + _structures(new, old) or [_REORDERED]
     found += _statics(new, old)
     sizes: dict[tuple[str, Any, Any], list[str]] = {}
     for name, a, b in zip(new.names, old.specs, new.specs, strict=True):
@@ -199,7 +211,12 @@ def why(new: Key, old: Key, dynamic: frozenset[str] = frozenset()) -> list[str]:
         dims = sorted({d for d, *_ in sizes} | dynamic)
         listed = ", ".join(f'"{d}"' for d in dims) + "," * (len(dims) == 1)
         more[-1] += f"; dynamic_dims=({listed}) would keep one program"
-    return found + more
+    found += more
+    orders = ([[*x] for x in (key.given, key.static, key.nodes)] for key in (new, old))
+    return found or [_REORDERED] * (next(orders) != next(orders))
+
+
+_REORDERED = "the arguments are in another order"
 
 
 def _size(n: int | None) -> str:
@@ -227,28 +244,46 @@ def _around(new: Key, old: Key) -> list[str]:
     return found
 
 
-def _structures(new: Key, old: Key) -> str:
+def _given(new: Key, old: Key) -> list[str]:
+    """Arguments that have another spelling in the call, or are left to their defaults."""
+    found = []
+    for name in {**old.given, **new.given}:
+        was, now = old.given.get(name), new.given.get(name)
+        if was is None:
+            found.append(f"argument {name} is given now, and was left out")
+        elif now is None:
+            found.append(f"argument {name} is left out now, and was given")
+        elif was != now:
+            found.append(f"argument {name} is given {now} now, and was given {was}")
+    return found
+
+
+def _structures(new: Key, old: Key) -> list[str]:
+    """Arrays and static arguments that are in one of the calls only, beside those of `_given`."""
     was, now = ({*k.names, *k.static} for k in (old, new))
-    gone, more = [*sorted(was - now)], [*sorted(now - was)]
+    told = {*old.given} ^ {*new.given}
+    gone, more = ([name for name in sorted(x) if _head(name) not in told] for x in (was - now, now - was))
+    became = [f"argument {name} is an array now, and was static" for name in new.names if name in old.static]
+    became += [f"argument {name} is static now, and was an array" for name in new.static if name in old.names]
     if not gone and not more:
-        became = [name for name in new.names if name in old.static]
-        if became:
-            return f"argument {became[0]} is an array now, and was static"
-        became = [name for name in new.static if name in old.names]
-        how = f"argument {became[0]} is static now, and was an array" if became else ""
-        return how or "the arguments are in another order"
+        return became[:1]
     parts = [f"with {', '.join(more)}"] * bool(more) + [f"without {', '.join(gone)}"] * bool(gone)
-    return f"the structure of the arguments changed: now {' and '.join(parts)}"
+    return [f"the structure of the arguments changed: now {' and '.join(parts)}"]
+
+
+def _head(name: str) -> str:
+    """The argument of the call that an array is in."""
+    return re.split(r"[.\[]", name, maxsplit=1)[0]
 
 
 def _statics(new: Key, old: Key) -> list[str]:
     found = []
-    for name, (text, what) in new.static.items():
-        was, before = old.static[name]
+    for name, (text, cls, what) in new.static.items():
+        was, its_cls, before = old.static[name]
         if what == before:
             continue
         found.append(f"argument {name} was {was}, now {text}")
-        if new.is_jitted and _NUMBER.fullmatch(was) and _NUMBER.fullmatch(text):
+        if new.is_jitted and cls is its_cls and _NUMBER.fullmatch(was) and _NUMBER.fullmatch(text):
             found[-1] += "; as an argument that is not static it would not compile again"
     for name, (kind, what) in new.nodes.items():
         was, before = old.nodes.get(name, (kind, what))
@@ -310,7 +345,10 @@ class History:
         one may be made again from the same line."""
         if self.keys:
             found = min((why(key, old, self.dynamic) for old in reversed(self.keys)), key=len)
-            found = found or ["the program was compiled before, and had to make room for others"]
+            if not found:
+                found = ["the program was compiled before, and had to make room for others"]
+                if key not in self.keys:
+                    found = ["the arguments are not those of an earlier call"]
         else:
             found = self._made_again(key, fn)
         self.keys.append(key)

@@ -27,7 +27,7 @@ from ..values import options, targets
 from ..values.kinds import kind_in
 from ..values.spec import Spec, spec_of_type
 from .checked import check
-from .compilations import History, Key
+from .compilations import History, Key, static_of
 from .entry import Entry, Function
 from .opened import (
     LARGEST,
@@ -393,18 +393,20 @@ class _Eager:
     ) -> Key:
         """What a program of a call is compiled for."""
         names: list[str] = []
-        static: dict[str, tuple[str, int]] = {}
+        static: dict[str, tuple[str, type, Any]] = {}
+        spelled: dict[str, str] = {}
         for i, (name, takes, x) in enumerate(self.parameters.given(args, kwargs)):
             here = Scanned()
             here.scan(x, bool(takes))
             count = len(here.specs)
             called = name or str(i)
+            spelled[called] = "by position" if i < len(args) else "by keyword"
             names += [called] if count == 1 else [f"{called}[{j}]" for j in range(count)]
             if not count:
-                static[called] = f"{x!r:.40}", hash(tuple(here.key))
+                static[called] = static_of(x, tuple(here.key))
         where = device.name if device else "cpu"
         how = options.current().of_programs, where, tuple(specs), tuple(names), static
-        return Key(*how, is_labelled=bool(found.labelled), is_jitted=False)
+        return Key(*how, given=spelled, is_labelled=bool(found.labelled), is_jitted=False)
 
     def unhashable(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Error:
         named = [

@@ -104,6 +104,52 @@ def test_static_arguments_and_options() -> None:
     assert reasons(f) == ("option skipna was False, now True",)
 
 
+def test_another_spelling_of_the_same_arguments() -> None:
+    """Each spelling has a program of its own, and none of them made room for another."""
+    f = xt.jit(lambda x, n=2: x * n, static="n")
+    x = xt.zeros(a=2)
+    told = []
+    for args, kwargs in (((x,), {}), ((x, 2), {}), ((x,), {"n": 2}), ((), {"x": x, "n": 2}), ((), {"n": 2, "x": x})):
+        f(*args, **kwargs)
+        told += reasons(f)
+    assert told == [
+        "argument n is given now, and was left out",
+        "argument n is given by keyword now, and was given by position",
+        "argument x is given by keyword now, and was given by position",
+        "the arguments are in another order",
+    ]
+
+
+def test_static_numbers() -> None:
+    """Of one type: as an array the argument would not compile again. Of another: it would."""
+    f = xt.jit(lambda x, n: x * n, static="n")
+    helps = "; as an argument that is not static it would not compile again"
+    told = []
+    for n in (-1, -2, 3.0, 4.0, True):  # the hashes of -1 and -2 are equal
+        f(xt.zeros(a=2), n)
+        told += reasons(f)
+    assert told == [
+        f"argument n was -1, now -2{helps}",
+        "argument n was -2, now 3.0",
+        f"argument n was 3.0, now 4.0{helps}",
+        "argument n was 4.0, now True",
+    ]
+
+
+def test_ops_tell_how_their_arguments_are_spelled(capfd: pytest.CaptureFixture[str]) -> None:
+    x = xt.zeros(spelled=3, j=2)
+    with xt.option(log="compile"):
+        xt.sum(x, "j")
+        xt.sum(x, dim="j")
+        xt.roll(x, j=-1)
+        xt.roll(x, j=-2)
+    told = [line for line in capfd.readouterr().err.splitlines() if line.startswith("  again")]
+    assert told == [
+        "  again  argument dim is given by keyword now, and was given by position",
+        "  again  argument shifts was {'j': -1}, now {'j': -2}",
+    ]
+
+
 def test_labels_that_the_function_reads() -> None:
     xr = pytest.importorskip("xarray")
     f = xt.jit(lambda x: x.sel(t=1))
