@@ -27,7 +27,7 @@ def print(text: str, /, *args: Any, **kwargs: Any) -> None:
     It works on concrete arrays, in functions that are compiled, in loops and branches, and on devices. Lines come in
     the order of the program. In xt.vectorize there is a line for each instance, which begins with its position.
     Derivatives do not see it. A bundle leaves it out, with a warning. A program without it does not pay for it.
-    Raises ArgumentError if fields and arguments do not fit together.
+    Raises ArgumentError if fields, formats and arguments do not fit together.
 
     Example:
     >>> f = xt.jit(lambda x: [xt.debug.print("x is {:.2f}", x), x * x][1])

@@ -13,7 +13,7 @@ import numpy as np
 from ..base import dtypes, tree
 from ..base.dims import describe
 from ..base.errors import ArgumentError, ArgumentTypeError, user_line
-from ..values.array import Array
+from ..values.array import Array, from_values
 from ..values.spec import Spec
 from . import callbacks
 from .lift import as_tracer
@@ -26,7 +26,7 @@ def show(text: str, args: tuple[Any, ...], kwargs: dict[str, Any], op: str) -> N
     _check(text, args, kwargs, op)
     leaves, structure = tree.flatten((args, kwargs))
     if not tracing():
-        _Print(text, structure, leaves)({}, [], [])
+        _Print(op, text, structure, leaves)({}, [], [])
         return
     if callbacks.exporting():
         where = user_line()
@@ -38,23 +38,28 @@ def show(text: str, args: tuple[Any, ...], kwargs: dict[str, Any], op: str) -> N
     arrays = [as_tracer(leaves[i]) for i in places]
     for i in places:
         leaves[i] = None
-    function = _Print(text, structure, leaves, places)
-    key = (_Print, text, callbacks.meanings(structure), *places, *map(callbacks.meaning, leaves))
+    function = _Print(op, text, structure, leaves, places)
+    key = (_Print, op, text, callbacks.meanings(structure), *places, *map(callbacks.meaning, leaves))
     callbacks.call(text, function, key, arrays, ordered=True)
 
 
 class _Print:
     """The leaves at `places` are those that a call gets."""
 
-    def __init__(self, text: str, structure: tree.TreeDef, leaves: Sequence[Any], places: Sequence[int] = ()) -> None:
-        self.text, self.structure, self.leaves, self.places = text, structure, leaves, places
+    def __init__(
+        self, op: str, text: str, structure: tree.TreeDef, leaves: Sequence[Any], places: Sequence[int] = ()
+    ) -> None:
+        self.op, self.text, self.structure, self.leaves, self.places = op, text, structure, leaves, places
 
     def __call__(self, where: Mapping[str, int], arrays: Sequence[Array], _: Sequence[Spec]) -> Sequence[Any]:
         leaves = list(self.leaves)
         for i, x in zip(self.places, arrays, strict=True):
             leaves[i] = x
         args, kwargs = self.structure.unflatten(leaves)
-        line = _Formatter().vformat(self.text, args, kwargs)
+        try:
+            line = _Formatter().vformat(self.text, args, kwargs)
+        except _OF_FORMATS as error:  # one that only the values show
+            raise _does_not_fit(self.op, self.text, error) from None
         if where:
             line = f"[{', '.join(f'{name}: {at}' for name, at in where.items())}] {line}"
         builtins.print(line)
@@ -90,6 +95,51 @@ class _Formatter(string.Formatter):
         return str(super().format_field(value, format_spec))
 
 
+# What Python raises where a text does not fit to what it is filled with.
+_OF_FORMATS = (ValueError, TypeError, LookupError, AttributeError)
+
+
+def _does_not_fit(op: str, text: str, error: Exception) -> ArgumentError:
+    return ArgumentError(f"xt.{op}: {text!r:.60} cannot be filled in: {str(error) or type(error).__name__}")
+
+
+class _Part:
+    """A part of an array that is not known while the function is traced. It takes each format."""
+
+    def __getattr__(self, _: str) -> _Part:
+        return self
+
+    def __getitem__(self, _: Any) -> _Part:
+        return self
+
+    def __format__(self, _: str) -> str:
+        return ""
+
+
+class _Trial:
+    """Stands for an array while a text is filled in for trial: takes the formats that the array will take."""
+
+    def __init__(self, x: Any) -> None:
+        self._one = from_values(np.ones([1] * len(x.dims), x.dtype), x.dims)
+
+    def __getattr__(self, name: str) -> _Part:
+        if not hasattr(Array, name):
+            raise AttributeError(f"an array has no attribute {name!r}")
+        return _Part()
+
+    def __getitem__(self, _: Any) -> _Part:
+        return _Part()
+
+    def __format__(self, form: str) -> str:
+        return _text(self._one, form)
+
+
+def _trial(x: Any) -> Any:
+    if isinstance(x, DynamicSize):
+        return 1
+    return _Trial(x) if isinstance(x, (Tracer, Array)) else x
+
+
 def _fields(text: str) -> Iterator[str]:
     for _, name, form, _ in string.Formatter().parse(text):
         if name is not None:
@@ -98,7 +148,7 @@ def _fields(text: str) -> Iterator[str]:
 
 
 def _check(text: Any, args: tuple[Any, ...], kwargs: dict[str, Any], op: str) -> None:
-    """Refuses a text whose fields are not those that are given."""
+    """Refuses a text whose fields are not those that are given, or whose formats are not those of their types."""
     if not isinstance(text, str):
         call = 'xt.debug.print("x: {}", x)' if op == "debug.print" else f'xt.{op}(x, "{{}}")'
         raise ArgumentTypeError(f"xt.{op}: the text is a string, not {type(text).__name__}. Write {call}")
@@ -120,3 +170,7 @@ def _check(text: Any, args: tuple[Any, ...], kwargs: dict[str, Any], op: str) ->
         raise ArgumentError(
             f"xt.{op}: {text!r:.60} has no field for argument {extra[0]}. Write {field} where it is to stand"
         )
+    try:
+        _Formatter().vformat(text, *tree.map(_trial, (args, kwargs)))
+    except _OF_FORMATS as error:
+        raise _does_not_fit(op, text, error) from None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -159,12 +161,45 @@ def test_a_program_without_prints_has_none(capsys: Any) -> None:
     assert "xt_callback" not in text(False)
 
 
-def test_an_error_in_a_format_is_that_of_the_call() -> None:
-    f = xt.jit(lambda x: shown("{:q}", xt.sum(x)))
-    for _ in range(2):
-        with pytest.raises(ValueError, match="Unknown format code 'q'"):
-            f(X)
-    assert xt.jit(lambda x: x + 1)(X).values[0] == 1.5
+FORMATS: dict[str, tuple[str, Any, str]] = {
+    "number": ("{:q}", xt.array(2.0), "Unknown format code 'q' for object of type 'float'"),
+    "integer": ("{:.2d}", xt.array(2), "Precision not allowed in integer format specifier"),
+    "elements": ("{:q}", X, "[fF]ormat"),
+    "complex": ("{:d}", xt.array(2.0 + 1j), "Unknown format code 'd' for object of type 'complex'"),
+    "conversion": ("{!r:.2f}", X, "Unknown format code 'f' for object of type 'str'"),
+    "attribute": ("{0.colour}", X, "an array has no attribute 'colour'"),
+    "key": ("{0[b]}", {"a": X}, "'b'"),
+    "tree": ("{:.2f}", {"a": X}, "unsupported format string passed to dict.__format__"),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_format_that_does_not_fit_is_an_error_of_tracing(name: str) -> None:
+    text, x, message = FORMATS[name]
+    line = sys._getframe().f_lineno + 3
+
+    def f(x: Any) -> Any:
+        say(text, x)
+        return x
+
+    for call in (lambda: xt.jit(f).trace(x), lambda: f(x)):
+        with pytest.raises(xt.ArgumentError, match=message) as told:
+            call()
+        assert re.search(rf"xt.debug.print: .* cannot be filled in: .*test_print.py:{line}", str(told.value), re.S)
+
+
+def test_formats_of_parts_and_of_values(capsys: Any) -> None:
+    """What depends on the elements is formatted when they are there."""
+
+    def f(x: Any, n: Any) -> Any:
+        say("{0.dims} {0.sizes[i]} {1:{width}} {0[2]} {2:.{n}f}|", x, 2.5, n, width=5, n=2)
+        return x
+
+    assert lines_of(capsys, lambda: xt.jit(f)(X, 1.25)) == ["('i',) 3   2.5 2.5 1.25|"]
+    g = xt.jit(lambda x, n: shown("{:.{}f}", x, n))
+    with pytest.raises(xt.ArgumentError, match=re.escape("'{:.{}f}' cannot be filled in: ")):
+        g(xt.array(1.0), xt.array(-3))
+    assert g(xt.array(1.5), xt.array(3)).item() == 1.5
 
 
 def test_threads_print_their_own(capsys: Any) -> None:
