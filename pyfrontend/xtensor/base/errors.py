@@ -61,13 +61,15 @@ def _operands(arguments: Iterable[Any]) -> Iterator[str]:
 _BETWEEN = frozenset({"jax", "numpy", "scipy", "torch", "xarray"})
 
 
+def is_ours(frame: FrameType) -> bool:
+    """Whether a frame runs code of this package."""
+    return frame.f_code.co_filename.startswith(_PACKAGE)
+
+
 def user_frame() -> FrameType | None:
     """The innermost frame that runs code from outside of this package, and of the libraries in _BETWEEN."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and (
-        frame.f_code.co_filename.startswith(_PACKAGE)
-        or str(frame.f_globals.get("__name__")).partition(".")[0] in _BETWEEN
-    ):
+    while frame is not None and (is_ours(frame) or str(frame.f_globals.get("__name__")).partition(".")[0] in _BETWEEN):
         frame = frame.f_back
     return frame
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 from collections.abc import Mapping, Sequence
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 from ..base import tree
-from ..base.errors import Error, user_frame
+from ..base.errors import Error, is_ours, user_frame
 from ..values.array import Array
 from ..values.spec import Spec
 from . import callbacks
@@ -33,9 +35,34 @@ def stop() -> None:
 
 
 def _debugger() -> Any:
+    """pdb, which shows the frames of the user and goes from one of them to the next."""
     import pdb
 
-    return pdb.Pdb()
+    package = __name__.partition(".")[0]
+
+    class Debugger(pdb.Pdb):
+        def get_stack(self, *args: Any) -> tuple[list[Any], int]:
+            stack, at = super().get_stack(*args)
+            kept = [i for i, (frame, _) in enumerate(stack) if i == at or not is_ours(frame)]
+            return [stack[i] for i in kept], kept.index(at) if at in kept else len(kept)
+
+    return Debugger(skip=[package, f"{package}.*"])
+
+
+def _code_at(code: CodeType, line: int) -> CodeType:
+    """Code that calls the global `__stop__`, and is then at a line of a function: pdb takes it for the function."""
+    made = ast.parse("def stop():\n __stop__()\n pass")
+    function: Any = made.body[0]
+    function.name, function.lineno = code.co_name, min(code.co_firstlineno, line)
+    for statement, number in zip(function.body, (line + 1, line), strict=True):  # a new line is what pdb stops at
+        for node in ast.walk(statement):
+            if hasattr(node, "lineno"):
+                node.lineno = node.end_lineno = number  # type: ignore[attr-defined]
+    function.end_lineno = line + 1
+    compiled = compile(made, code.co_filename, "exec")
+    body = next(x for x in compiled.co_consts if isinstance(x, CodeType))
+    # With variables by name, which `exec` takes.
+    return body.replace(co_flags=body.co_flags & ~(inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS))
 
 
 def _names(frame: FrameType) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -69,7 +96,7 @@ class _Stop:
         places: Sequence[int],
     ) -> None:
         self.others = dict(others)
-        self.file, self.line, self.globals = frame.f_code.co_filename, frame.f_lineno, frame.f_globals
+        self.code, self.globals = _code_at(frame.f_code, frame.f_lineno), frame.f_globals
         self.structure, self.leaves, self.places = structure, leaves, places
 
     def __call__(self, where: Mapping[str, int], arrays: Sequence[Array], _: Sequence[Spec]) -> Sequence[Any]:
@@ -80,7 +107,5 @@ class _Stop:
         if where:
             names["instance"] = dict(where)
         # A frame at the user's line, in which these are the variables.
-        line = "\n" * (self.line - 1) + "__stop__()"
-        names["__stop__"] = _debugger().set_trace
-        exec(compile(line, self.file, "exec"), dict(self.globals), names)
+        exec(self.code, {**self.globals, "__stop__": _debugger().set_trace}, names)
         return ()

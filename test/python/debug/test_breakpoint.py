@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bdb
 import io
+import sys
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,24 @@ def test_names_have_the_values_of_each_step(capsys: Any, monkeypatch: Any) -> No
     assert [out.index(f"({s}, {e}, 2)") for s, e in ((2.0, 1.0), (6.0, 2.0), (12.0, 3.0))]
     assert "test_breakpoint.py(" in out
     assert "-> xt.debug.breakpoint()" in out
+
+
+def test_frames_are_those_of_the_user(capsys: Any, monkeypatch: Any) -> None:
+    """The function of the line is the innermost frame, the line of the call is above it, and nothing is between."""
+    step = total.__wrapped__.__code__.co_firstlineno + 4  # below the decorator
+    told = []
+    for commands in ("w\nll\nu\n", "s\ns\n"):
+        monkeypatch.setattr("sys.stdin", io.StringIO(commands + "c\n" * 3))
+        line = sys._getframe().f_lineno + 1
+        total(X)
+        told.append(capsys.readouterr().out)
+    looked, stepped = told
+    assert looked.startswith(f"> {__file__}({step + 2})step()\n-> xt.debug.breakpoint()\n")
+    assert "def step(carry: Any, e: Any) -> Any:" in looked and "return both" in looked
+    assert f"{__file__}({line})test_frames_are_those_of_the_user()\n" in looked
+    for text in told:
+        assert "/xtensor/" not in text.replace(__file__, "")
+    assert "step()->None" in stepped
 
 
 def test_quitting_ends_the_call(capsys: Any, monkeypatch: Any) -> None:
