@@ -11,7 +11,9 @@ import platform
 import re
 import runpy
 import shutil
+import signal
 import sys
+import threading
 import traceback
 import types
 from collections.abc import Callable, Iterator, Sequence
@@ -393,24 +395,51 @@ def _explain(options: argparse.Namespace) -> int:
     listeners.append(met.append)
     if not options.quiet:
         option(log="compile")
-    argv, folder = sys.argv, str(path.resolve().parent)
+    argv, folder, outer = sys.argv, str(path.resolve().parent), sys.modules["__main__"]
     sys.argv = [str(path), *options.arguments]
     sys.path.insert(0, folder)
-    status = 0
+    module = sys.modules["__main__"] = types.ModuleType("__main__")
+    module.__file__ = str(path)
     try:
-        with _users_code(str(path)):
-            runpy.run_path(str(path), run_name="__main__")
-    except SystemExit as leaves:
-        status = leaves.code if isinstance(leaves.code, int) else int(leaves.code is not None)
-        if isinstance(leaves.code, str):
-            print(leaves.code, file=sys.stderr)
+        status = _ended(lambda: exec(_code_of(path), module.__dict__))
+        status = _ended(_wait_for_threads) or status
     finally:
-        sys.argv = argv
+        sys.argv, sys.modules["__main__"] = argv, outer
         sys.path.remove(folder)
         listeners.remove(met.append)
         sys.stdout.flush()
         print("\n".join(_summary(met)))
     return status
+
+
+def _code_of(path: Path) -> types.CodeType:
+    return compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+
+
+def _ended(run: Callable[[], None]) -> int:
+    """Runs the user's code; its exit status. What it raises is told as Python tells it."""
+    try:
+        run()
+    except SystemExit as leaves:
+        if leaves.code is None or isinstance(leaves.code, int):
+            return leaves.code or 0
+        print(leaves.code, file=sys.stderr)
+        return 1
+    except BaseException as error:
+        frames = error.__traceback__
+        while frames is not None and frames.tb_frame.f_code.co_filename == __file__:
+            frames = frames.tb_next
+        sys.stdout.flush()
+        sys.excepthook(type(error), error.with_traceback(frames), frames)
+        return 128 + signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
+    return 0
+
+
+def _wait_for_threads() -> None:
+    """As Python does at its end: threads may compile, too."""
+    for thread in threading.enumerate():
+        if not thread.daemon and thread is not threading.current_thread():
+            thread.join()
 
 
 def _summary(met: Sequence[Compilation]) -> Iterator[str]:

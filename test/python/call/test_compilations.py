@@ -238,3 +238,35 @@ def test_explain(tmp_path: Path) -> None:
     assert sum(map(int, row.split()[1:3])) == 2
     assert '    again: argument x: dim time was 5, now 6; dynamic_dims=("time",) would keep one program' in lines
     assert "programs" in lines[-1] and done.stderr == ""
+
+
+RAISES = """\
+import threading
+import xtensor as xt
+
+def late():
+    ended.wait(0.5)
+    xt.jit(lambda x: x + 1)(xt.zeros(late=3))
+    {thread}
+
+ended = threading.Event()
+threading.Thread(target=late).start()
+try:
+    1 / 0
+except ZeroDivisionError as error:
+    raise {error} from error
+"""
+
+
+@pytest.mark.parametrize(("error", "status"), [("ValueError('outer')", 1), ("KeyboardInterrupt", 130)])
+def test_explain_hides_nothing_that_is_raised(tmp_path: Path, error: str, status: int) -> None:
+    """The chain of exceptions, and those of threads, which may compile after the end of the program's file."""
+    program = tmp_path / "program.py"
+    program.write_text(RAISES.format(error=error, thread="raise KeyError('of a thread')"))
+    command = [sys.executable, "-m", "xtensor.cli", "explain", "--quiet", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=os.environ.copy(), check=False)
+    assert done.returncode == status, done.stderr
+    for text in ("ZeroDivisionError: division", "direct cause", f'{program}", line 14', "KeyError: 'of a thread'"):
+        assert text in done.stderr
+    assert "cli.py" not in done.stderr
+    assert done.stdout.startswith("function") and "1 programs" in done.stdout
