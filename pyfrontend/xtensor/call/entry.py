@@ -151,3 +151,8 @@ class Entry:
 
 class Function(_native.Function):
     """A callable whose calls on plain arrays run compiled code straight from C++."""
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """An attribute of a class stays what it is. `help` and other tools take what has `__get__` for a function, and
+        show its parameters."""
+        return self
