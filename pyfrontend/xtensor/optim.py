@@ -21,10 +21,13 @@ from . import tree
 from .base.dtypes import is_float
 from .base.errors import ArgumentError, ArgumentTypeError
 from .call.arrays import array
+from .call.dispatch import op
 from .ops import clip, concat, cos, dot, exp, imag, isel, maximum, minimum, real, sqrt, where, zeros_like
 from .ops import complex as pair
 from .ops import max as largest
 from .ops.arguments import fail
+from .trace import build
+from .trace.lift import as_tracer
 from .transforms.control import while_loop
 from .transforms.grad import value_and_grad
 
@@ -77,6 +80,12 @@ def _by_parts(f: Callable[..., Any], *xs: Any) -> Any:
     if not any(np.dtype(getattr(x, "dtype", type(x))).kind == "c" for x in xs):
         return f(*xs)
     return pair(f(*map(real, xs)), f(*map(imag, xs)))
+
+
+@op(name="optim")
+def _labelled(y: Any, like: Any, /) -> Any:
+    """`y` with the labels of `like`, and none of the data that its values come from."""
+    return build.labelled(build.rename(as_tracer(y), {}), as_tracer(like))
 
 
 def _moved(parameters: Any, steps: Any, rate: Any) -> Any:
@@ -218,7 +227,7 @@ def clip_by_norm(gradients: Any, limit: float) -> Any:
     array([3., 4.])
     """
     norm = global_norm(gradients)
-    factor = where(norm > limit, limit / where(norm > limit, norm, 1.0), 1.0)
+    factor = _labelled(where(norm > limit, limit / where(norm > limit, norm, 1.0), 1.0), 1.0)  # of no leaf
     return tree.map(lambda x: x * _like(factor, x), gradients)
 
 
@@ -319,7 +328,8 @@ def lbfgs(
 
     parameters: a pytree of float arrays where the search starts. The search ends if the largest absolute value of the
     gradient is at most `tolerance`, after `max_steps`, or if no step makes `f` smaller. memory: the number of steps
-    that give the curvature. The whole search is one compiled loop. To differentiate a minimum, see `xt.implicit`.
+    that give the curvature. The minimum and the gradient have the labels of `parameters`, which `f` sees, too. The
+    whole search is one compiled loop. To differentiate a minimum, see `xt.implicit`.
 
     Example:
     >>> found = xt.optim.lbfgs(lambda x: ((x - 3.0) ** 2).sum(), xt.zeros(i=2))
@@ -333,7 +343,11 @@ def lbfgs(
     x, unravel = tree.ravel(parameters)
     if np.dtype(x.dtype).kind != "f":
         raise fail(ArgumentTypeError, "optim.lbfgs", f"parameters are floats, not {x.dtype}")
-    at = value_and_grad(lambda x: f(unravel(x)))
+
+    def unraveled(x: Any) -> Any:
+        return tree.map(_labelled, unravel(x), parameters)
+
+    at = value_and_grad(lambda x: f(unraveled(x)))
 
     def body(s: _Search) -> _Search:
         direction = -_times_inverse(s.gradient, s.moves, s.changes, memory)
@@ -363,7 +377,7 @@ def lbfgs(
     start = _Search(x, value, gradient, none, none, array(0), array(False))
     found = while_loop(keep_on, body, start, max_steps=max_steps)
     done = largest(abs(found.gradient)) <= tolerance
-    return Minimum(unravel(found.x), found.value, unravel(found.gradient), found.steps, done)
+    return Minimum(unraveled(found.x), found.value, unraveled(found.gradient), found.steps, _labelled(done, False))
 
 
 def _times_inverse(gradient: Any, moves: Any, changes: Any, memory: int) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.optimize
+import xarray as xr
 import xtensor as xt
 
 pytestmark = pytest.mark.cpu_only("numbers are compared in float64")
@@ -214,3 +215,40 @@ def test_optimizers_and_schedules_pickle(make: Any, rate: Any) -> None:
     expected, got = (o.update(p, g, o.init(p)) for o in (optimizer, again))
     for a, b in zip(xt.tree.leaves(expected), xt.tree.leaves(got), strict=True):
         np.testing.assert_array_equal(a.values, b.values)
+
+
+@pytest.mark.parametrize("how", [lambda f: f, xt.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("kind", [xt.as_array, lambda x: x], ids=["Array", "DataArray"])
+def test_what_is_found_has_the_labels_of_the_parameters_and_not_of_the_data(how: Any, kind: Any) -> None:
+    data = xr.DataArray(
+        [1.0, 4.0, 9.0], dims="t", coords={"t": [10, 20, 30], "place": "coast"}, name="heat", attrs={"units": "K"}
+    )
+
+    def labels(x: Any) -> Any:
+        return (*map(str, getattr(x, "coords", {})),), getattr(x, "name", None)
+
+    def fit(data: Any, start: Any) -> Any:
+        def loss(p: Any) -> Any:
+            if labels(start["level"])[1]:
+                assert p["level"].sel(t=20).dims == ()  # the function sees the labels
+            return ((p["scale"] * data - p["level"]) ** 2).sum() + (p["scale"] - 2.0) ** 2
+
+        return xt.optim.lbfgs(loss, start)
+
+    found = how(fit)(kind(data), {"level": xt.zeros(t=3), "scale": 1.0})
+    none = ((), None)
+    assert [labels(x) for x in xt.tree.leaves((found.parameters, found.gradient))] == [none] * 4
+    assert labels(found.steps) == labels(found.converged) == none
+    assert labels(found.value) == (("place",), "heat")  # as of any function of the data
+    np.testing.assert_allclose(found.parameters["level"], 2.0 * data.values, atol=1e-5)
+
+    start = xr.DataArray(np.zeros(3), dims="t", coords={"t": [10, 20, 30]}, name="level")
+    found = how(fit)(kind(data), {"level": kind(start), "scale": 1.0})
+    assert labels(found.parameters["level"]) == labels(found.gradient["level"]) == (("t",), "level")
+    assert labels(found.parameters["scale"]) == labels(found.gradient["scale"]) == none
+
+
+def test_the_factor_of_a_clipped_leaf_has_the_labels_of_no_other() -> None:
+    w = xt.as_array(xr.DataArray([6.0, 8.0], dims="i", coords={"i": [1, 2], "place": "coast"}, name="w"))
+    clipped = xt.optim.clip_by_norm({"w": w, "b": xt.array(1.0)}, 5.0)
+    assert [*clipped["w"].coords] == ["i", "place"] and not clipped["b"].coords
