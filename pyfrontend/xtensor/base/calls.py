@@ -44,6 +44,10 @@ def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwarg
         return 'It is not needed: results go together by name, as in x - x.mean("time")'
     if name.startswith(("rolling.", "coarsen.")) and "dim" not in known and ("dim" in kwargs or len(args) > 1):
         return f"Its dims are given before: x.{name.partition('.')[0]}(time=3){name[7:]}()"
+    if name.startswith("rolling.") and "skipna" in kwargs:
+        return (
+            f"A window leaves NaN out where min_periods= elements are left: rolling(time=3, min_periods=1){name[7:]}()"
+        )
     if name == "where" and "drop" in kwargs:
         return "Sizes do not depend on values: x.isel(time=mask) drops, outside of a traced function"
     if name == "where" and len(args) == 1:

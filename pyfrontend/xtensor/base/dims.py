@@ -33,7 +33,11 @@ def describe_array(x: Any) -> str:
 
 def brief(x: Any) -> str:
     """Any value as errors show it: an array by its dtype and dims, others by their first letters."""
-    return describe_array(x) if hasattr(x, "dims") and hasattr(x, "dtype") else f"{x!r:.80}"
+    if hasattr(x, "dims") and hasattr(x, "dtype"):
+        return describe_array(x)
+    if getattr(x, "shape", ()):
+        return f"{type(x).__name__} of shape {tuple(x.shape)}"
+    return f"{' '.join(repr(x).split()):.80}"
 
 
 def check_name(name: Any, op: str = "") -> str:

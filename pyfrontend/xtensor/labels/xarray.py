@@ -102,8 +102,6 @@ def values_of(x: xarray.DataArray, copy: bool | None = None) -> Array:
     if values.dtype in _AS_IT_IS and options.current().device is None and not copies(copy):
         made: Array = _native.from_buffer(values, dims)
         return made_over(made, values)
-    if values.dtype.kind not in "biufV":
-        raise DTypeError(f"a DataArray of {values.dtype} cannot become an array; arrays hold bools, ints and floats")
     return from_values(values, dims, copy=copy)
 
 

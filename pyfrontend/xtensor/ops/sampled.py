@@ -22,6 +22,7 @@ from .arguments import (
     extend,
     fail,
     integer,
+    is_inner,
     is_scalar,
     is_static,
     needs_lapack,
@@ -31,13 +32,19 @@ from .arguments import (
     union_sizes,
 )  # fmt: skip
 from .contraction import contract
+from .dates import as_numbers, between
 from .sorting import search
 from .types import Array, ArrayLike, Dims
 
 # -- interpolation ----------------------------------------------------------------------------------------------------
 
 
-@op(joins=True)
+def _places_as_numbers(x: Any, xp: Any, *rest: Any, **keywords: Any) -> Any:
+    period = rest[3] if len(rest) > 3 else keywords.get("period")  # fp, left and right come before
+    return (*between("interp", x, xp, period), *rest), keywords
+
+
+@op(static=_places_as_numbers)
 def interp(
     x: ArrayLike, xp: ArrayLike, fp: ArrayLike, /, left: ArrayLike | None = None, right: ArrayLike | None = None,
     period: float | None = None, *, dim: str | None = None,
@@ -47,14 +54,16 @@ def interp(
     `dim` may be left out if `xp` has one dim. The result has the dims of `x`, then the others of `xp` and `fp`, with
     equal names paired. Below the first point, the result is `left`, by default the first value; above the last point,
     `right`. With `period`, `x` and `xp` are taken modulo `period`, and the points need not be sorted. `x` may have a
-    dim named `dim`, of any size. NaN gives NaN. Differentiable with respect to `x`, `xp` and `fp`.
+    dim named `dim`, of any size. NaN gives NaN. `x` and `xp` may be DataArrays of dates. Differentiable with respect to
+    `x`, `xp` and `fp`.
 
     Example:
     >>> xt.interp(xt.array([0.5, 1.5], "place"), xt.array([0.0, 1.0, 2.0], "x"), xt.array([0.0, 10.0, 40.0], "x"))
     <xtensor.Array (place: 2) float64>
     [ 5. 25.]
     """
-    places = [as_tracer(v) for v in (x, xp)]
+    places = [as_tracer(v) for v in between("interp", x, xp, period)]
+    operands = [*places, as_tracer(fp)]
     build.ordered(*places)
     x, xp, fp = p.promote_mean(*places, fp)
     x, xp = build.real(x), build.real(xp)  # the values may be complex
@@ -98,7 +107,11 @@ def interp(
         under, over = (p.cast(v, fp.dtype) if v is not None else e for v, e in ((left, edges[2]), (right, edges[3])))
         y = build.select(build.compare("lt", x, edges[0]), under, y)
         y = build.select(build.compare("gt", x, edges[1]), over, y)
-    return reorder(y, tuple(dict.fromkeys([*x.dims, *y.dims])))
+    y = reorder(y, tuple(dict.fromkeys([*x.dims, *y.dims])))
+    if not is_inner("interp"):  # the labels of new places along `dim` are others than those of the points
+        along = [tuple(d for d in x.dims if d != dim), xp.dims, fp.dims]
+        y.scope.root.join(y.value, "interp", operands, along=along)
+    return y
 
 
 def _along(x: Tracer, dim: str, positions: Tracer) -> Tracer:
@@ -141,19 +154,23 @@ def _neighbours(x: Tracer, dim: str) -> tuple[Tracer, Tracer]:
     return before, build.binary("minimum", build.binary("add", at, one), last)
 
 
-@op(joins=True)
+def _samples_as_numbers(y: Any, x: Any = None, *rest: Any, **keywords: Any) -> Any:
+    return (y, as_numbers(x, unit=None), *rest), keywords
+
+
+@op(joins=True, static=_samples_as_numbers)
 def trapezoid(y: ArrayLike, x: ArrayLike | None = None, /, dx: ArrayLike = 1.0, *, dim: str | None = None) -> Array:
     """Returns the integral of `y` along `dim` by the trapezoidal rule, with the other dims of `y`, then those of `x`.
 
     `x` has the places of the samples along `dim`; without `x`, the samples lie `dx` apart. `dim` may be left out for an
-    array with one dim. Integers give f8.
+    array with one dim. Integers give f8. `x` may be a DataArray of dates, whose unit is that of their dtype.
 
     Example:
     >>> xt.trapezoid(xt.array([0.0, 1.0, 4.0], "time"), dx=0.5)
     <xtensor.Array () float64>
     1.5
     """
-    given = [as_tracer(y)] if x is None else [as_tracer(y), as_tracer(x)]
+    given = [as_tracer(y)] if x is None else [as_tracer(y), as_tracer(as_numbers(x, unit=None))]
     values = p.promote_mean(*given)
     dtype = values[0].dtype
     y, *places = (p.cast(v, p.accumulator(dtype)) for v in values)
@@ -230,7 +247,8 @@ def gradient(x: ArrayLike, dim: Dims = None, spacing: Any = 1.0, *, edge_order: 
 
     `spacing` is the distance between samples, or their places: an array with the dim. For several dims, or None for
     all dims, `spacing` is one value for all, or a dict from dims, and the result is a tuple with one array per dim. At
-    the ends, edge_order=1 uses two samples, and 2 uses three. For the derivative of a function write `xt.grad`.
+    the ends, edge_order=1 uses two samples, and 2 uses three. Places may be a DataArray of dates: slopes are per unit
+    of their dtype. For the derivative of a function write `xt.grad`.
 
     Example:
     >>> xt.gradient(xt.array([0.0, 1.0, 4.0, 9.0], "time"), "time", spacing=0.5)
@@ -245,14 +263,18 @@ def gradient(x: ArrayLike, dim: Dims = None, spacing: Any = 1.0, *, edge_order: 
     missing = [d for d in dims if d not in by_dim]
     if missing:
         raise fail(ArgumentError, "gradient", f"there is no spacing for {missing[0]!r}", x)
-    found = tuple(_gradient(x, d, by_dim[d], edge_order) for d in dims)
+    found = tuple(_gradient(x, d, as_numbers(by_dim[d], unit=None), edge_order) for d in dims)
     return found[0] if isinstance(dim, str) else found
 
 
 # -- polynomials ------------------------------------------------------------------------------------------------------
 
 
-@op(joins=True)
+def _fitted_as_numbers(x: Any, *rest: Any, **keywords: Any) -> Any:
+    return (as_numbers(x), *rest), keywords
+
+
+@op(joins=True, static=_fitted_as_numbers)
 def polyfit(
     x: ArrayLike, y: ArrayLike, deg: int, /, dim: str | None = None, w: ArrayLike | None = None, *,
     degree_dim: str = "degree",
@@ -262,7 +284,7 @@ def polyfit(
     They lie along the new first dim `degree_dim`, the highest power first, as in numpy.polyfit and xarray's polyfit.
     `dim` may be left out if `x` has one dim. `w` are weights of the residuals, not of their squares. The result has
     the other dims of `x`, then those of `y`. If several polynomials fit equally, their coefficients of least norm are
-    returned.
+    returned. `x` may be a DataArray of dates, which count in nanoseconds since 1970, as in xarray.
 
     Example:
     >>> x = xt.array([0.0, 1.0, 2.0], "x")
@@ -271,7 +293,7 @@ def polyfit(
     """
     needs_lapack("polyfit")
     degree = integer("polyfit", deg, "deg", least=0)
-    x, y, *rest = p.promote_mean(x, y, *([] if w is None else [w]))
+    x, y, *rest = p.promote_mean(as_numbers(x), y, *([] if w is None else [w]))
     dtype = x.dtype
     x, y, *rest = (p.cast(v, p.accumulator(dtype)) for v in (x, y, *rest))
     if dim is None and len(x.dims) == 1:
@@ -325,7 +347,8 @@ def polyval(coord: ArrayLike, coeffs: ArrayLike, degree_dim: str = "degree") -> 
     """Returns the polynomial with the coefficients `coeffs` along `degree_dim` at the places `coord`.
 
     The arguments are those of xarray.polyval. Labels along `degree_dim` are the powers, as in xarray; without labels
-    the highest power comes first, as in numpy.polyval. The result has the dims of both, without `degree_dim`.
+    the highest power comes first, as in numpy.polyval. The result has the dims of both, without `degree_dim`. `coord`
+    may be a DataArray of dates, as that of `xt.polyfit`.
 
     Example:
     >>> xt.polyval(xt.array([1.0, 2.0], "x"), xt.array([3.0, 0.0, 1.0], "degree"))
@@ -335,7 +358,7 @@ def polyval(coord: ArrayLike, coeffs: ArrayLike, degree_dim: str = "degree") -> 
     labelled = is_dataarray(coeffs) or (isinstance(coeffs, _native.Array) and coeffs.meta is not None)
     if labelled:
         coeffs = _highest_first(coeffs, degree_dim)
-    return _polyval(coord, coeffs, degree_dim)
+    return _polyval(as_numbers(coord), coeffs, degree_dim)
 
 
 def _highest_first(coeffs: Any, dim: str) -> Any:

@@ -276,6 +276,8 @@ class _Reductions:
         of = f"x.{type(self).__name__.lower()}(..)"
         if name == "count" and isinstance(self, Rolling):
             return 'write (~xt.isnan(x)).astype("f4").rolling(time=3, min_periods=0).sum()'
+        if name == "count":
+            return "write (~xt.isnan(x)).coarsen(time=3).sum()"
         if name in ("apply", "map", "agg", "aggregate"):
             return f"write {of}.reduce(f), of an f(windows, dim) that reduces over dim"
         if name == "quantile":
@@ -286,7 +288,7 @@ class _Reductions:
         raise NotImplementedError
 
     def sum(self) -> Any:
-        """Returns the sum of each, with the dims of the array. Integers of blocks widen to 64 bits."""
+        """Returns the sum of each, with the dims of the array."""
         return self._reduce("sum")
 
     def mean(self) -> Any:
@@ -302,7 +304,7 @@ class _Reductions:
         return self._reduce("min")
 
     def prod(self) -> Any:
-        """Returns the product of each, with the dims of the array. Integers of blocks widen to 64 bits."""
+        """Returns the product of each, with the dims of the array."""
         return self._reduce("prod")
 
     def var(self) -> Any:
@@ -424,7 +426,9 @@ def _array(x: Any) -> Any:
 # -- coarsen ----------------------------------------------------------------------------------------------------------
 
 
-def _coarsened_plan(kind: str, x: Any, sizes: dict[str, int], boundary: str, side: dict[str, str], /) -> Any:
+def _coarsened_plan(
+    kind: str, x: Any, sizes: dict[str, int], boundary: str, side: dict[str, str], skipna: bool | None, /
+) -> Any:
     if not isinstance(x, _native.Array):
         return None
     counts = {d: divmod(x.sizes[d], n) for d, n in sizes.items()}
@@ -433,19 +437,20 @@ def _coarsened_plan(kind: str, x: Any, sizes: dict[str, int], boundary: str, sid
     rooms = [room(d, n, x._device) for d, (n, _) in counts.items()]
     inner = [room(apart("block", i), n, x._device) for i, n in enumerate(sizes.values())]
     amounts = {d: [rest if side[d] == "right" else 0, sizes[d]] for d, (_, rest) in counts.items()}
-    return kind, renamed(x, {d: apart(d) for d in sizes}), rooms, inner, amounts
+    return kind, renamed(x, {d: apart(d) for d in sizes}), rooms, inner, amounts, skipna
 
 
 def _coarsened_wide(
-    kind: str, x: ArrayLike, rooms: Sequence[ArrayLike], inner: Sequence[ArrayLike], amounts: dict[str, Any], /
-) -> Array:
+    kind: str, x: ArrayLike, rooms: Sequence[ArrayLike], inner: Sequence[ArrayLike], amounts: dict[str, Any],
+    skipna: bool | None, /,
+) -> Array:  # fmt: skip
     x = _to_coarsen(kind, as_tracer(x))
     own = {apart(d): d for d in amounts}
     order, names = [own.get(d, d) for d in x.dims], []
     for space, block, (d, (start, step)) in zip(rooms, map(as_tracer, inner), amounts.items(), strict=True):
         names.append(block.dims[0])
         x = spans(x, d, names[-1], space, size_of(block, names[-1]), start, step)
-    return reorder(_of_blocks(kind, x, tuple(names)), order)
+    return reorder(_of_blocks(kind, x, tuple(names), skipna), order)
 
 
 def _to_coarsen(kind: str, x: Tracer) -> Tracer:
@@ -454,15 +459,17 @@ def _to_coarsen(kind: str, x: Tracer) -> Tracer:
     return p.cast(x, p.sum_dtype(x.dtype)) if kind in ("sum", "prod") else x
 
 
-def _of_blocks(kind: str, y: Tracer, names: tuple[str, ...]) -> Tracer:
-    return getattr(reductions, kind)(y, names, skipna=True) if skips("coarsen", None) else _reduced(kind, y, names)
+def _of_blocks(kind: str, y: Tracer, names: tuple[str, ...], skipna: bool | None) -> Tracer:
+    return getattr(reductions, kind)(y, names, skipna=True) if skips("coarsen", skipna) else _reduced(kind, y, names)
 
 
 @op(name="coarsen", wide=(_coarsened_plan, _coarsened_wide))
-def _coarsened(kind: str, x: ArrayLike, sizes: dict[str, int], boundary: str, side: dict[str, str], /) -> Array:
+def _coarsened(
+    kind: str, x: ArrayLike, sizes: dict[str, int], boundary: str, side: dict[str, str], skipna: bool | None, /
+) -> Array:
     x = _to_coarsen(kind, as_tracer(x))
     y, names = _cut(x, sizes, boundary, side)
-    y = reorder(_of_blocks(kind, y, names), x.dims)
+    y = reorder(_of_blocks(kind, y, names, skipna), x.dims)
     return build.labelled(y, x, {d: ("coarsen", n, boundary, side[d]) for d, n in sizes.items()})
 
 
@@ -507,8 +514,37 @@ class Coarsen(_Reductions):
         blocks = ", ".join(f"{d}={n}" for d, n in self._sizes.items())
         return f"Coarsen({blocks}) of {brief(self._array)}"
 
-    def _reduce(self, kind: str) -> Any:
-        return _coarsened(kind, self._array, self._sizes, self._boundary, self._side)
+    def _reduce(self, kind: str, skipna: bool | None = None) -> Any:
+        return _coarsened(kind, self._array, self._sizes, self._boundary, self._side, skipna)
+
+    def sum(self, *, skipna: bool | None = None) -> Any:
+        """Returns the sum of each block, with the dims of the array. Integers widen to 64 bits."""
+        return self._reduce("sum", skipna)
+
+    def mean(self, *, skipna: bool | None = None) -> Any:
+        """Returns the mean of each block, with the dims of the array."""
+        return self._reduce("mean", skipna)
+
+    def max(self, *, skipna: bool | None = None) -> Any:
+        """Returns the largest value of each block, with the dims of the array. Ties share the gradient."""
+        return self._reduce("max", skipna)
+
+    def min(self, *, skipna: bool | None = None) -> Any:
+        """Returns the smallest value of each block, with the dims of the array. Ties share the gradient."""
+        return self._reduce("min", skipna)
+
+    def prod(self, *, skipna: bool | None = None) -> Any:
+        """Returns the product of each block, with the dims of the array. Integers widen to 64 bits."""
+        return self._reduce("prod", skipna)
+
+    def var(self, *, skipna: bool | None = None) -> Any:
+        """Returns the variance of each block, with the dims of the array."""
+        return self._reduce("var", skipna)
+
+    def std(self, *, skipna: bool | None = None) -> Any:
+        """Returns the standard deviation of each block, with the dims of the array; its derivative is 0 if all elements
+        are equal."""
+        return self._reduce("std", skipna)
 
     def construct(self, window_dim: Mapping[str, tuple[str, str]] | None = None, /, **keywords: tuple[str, str]) -> Any:
         """Returns the blocks: construct(t=("block", "inside")) replaces `t` by two dims.
@@ -558,9 +594,9 @@ def coarsen(
 ) -> Coarsen:
     """Returns blocks of neighbours along dims, to be reduced to one element each: coarsen(x, a=2).mean().
 
-    The result has the methods mean, sum, max, min, prod, var, std, reduce(function) and construct(names). Blocks
-    divide the size of the dim (SizeError), or boundary="trim" drops the rest: at the end, or at the start with
-    side="right".
+    The result has the methods mean, sum, max, min, prod, var, std, reduce(function) and construct(names).
+    `mean(skipna=True)` and its like leave NaN out; by default `xt.option(skipna=)` decides. Blocks divide the size of
+    the dim (SizeError), or boundary="trim" drops the rest: at the end, or at the start with side="right".
 
     Example:
     >>> xt.coarsen(xt.array([1.0, 3.0, 5.0, 9.0], "time"), time=2).mean()

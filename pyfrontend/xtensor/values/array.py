@@ -303,7 +303,10 @@ def _no_dtype(values: np.ndarray[Any, Any]) -> NoReturn:
     for x in values.flat if values.dtype == object else ():
         if isinstance(x, int) and not -(2**63) <= x < 2**64:
             raise ArgumentError(f"xt.array: the int {int_text(x)} does not fit into 64 bits. Write a float")
-    raise DTypeError(f"arrays of {values.dtype} are not supported; arrays hold bools, ints, floats and complex numbers")
+    instead = '. Numbers of dates are (x - start) / np.timedelta64(1, "D")' if values.dtype.kind in "mM" else ""
+    raise DTypeError(
+        f"arrays of {values.dtype} are not supported; arrays hold bools, ints, floats and complex numbers{instead}"
+    )
 
 
 def _wrong_count(names: tuple[str, ...], shape: tuple[int, ...]) -> DimensionError:

@@ -197,6 +197,18 @@ def test_coarsen_is_xarrays(kind: str) -> None:
     same(getattr(ours(whole).coarsen(a=3), kind)(), want, rtol=1e-9)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_blocks_with_nan(kind: str) -> None:
+    gaps = array(6, 4, dims="ab").pipe(lambda x: x.where(x > -0.5))
+    same(getattr(ours(gaps).coarsen(a=2), kind)(skipna=True), getattr(gaps.coarsen(a=2), kind)(), rtol=1e-9)
+    with xt.option(skipna=True):
+        want = gaps.coarsen(a=2).reduce(getattr(np, kind))
+        same(getattr(ours(gaps).coarsen(a=2), kind)(skipna=False), want, rtol=1e-9)
+    for size in (8, 10, 12):  # one program for all sizes
+        more = array(size, 3, dims="ab").pipe(lambda x: x.where(x > -0.5))
+        same(getattr(ours(more).coarsen(a=2), kind)(skipna=True), getattr(more.coarsen(a=2), kind)(), rtol=1e-9)
+
+
 def test_coarsen_gradient() -> None:
     gradient = xt.grad(lambda x: xt.sum(x.coarsen(a=2).max() * xt.array([1.0, 10], "a")))(xt.array([1.0, 2, 5, 5], "a"))
     assert gradient.values.tolist() == [0, 1, 5, 5]
