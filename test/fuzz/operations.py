@@ -58,7 +58,9 @@ SPECIAL: dict[str, tuple[Callable[[np.ndarray], np.ndarray], float]] = {
     "erf": (scipy.special.erf, 16), "erfc": (scipy.special.erfc, 32), "ndtr": (_ndtr, 32),
     "log_ndtr": (scipy.special.log_ndtr, 64), "i0e": (scipy.special.i0e, 32), "i1e": (scipy.special.i1e, 32),
     "sinc": (lambda v: np.where(np.isinf(v), 0, np.sinc(np.where(np.isinf(v), 0, v))), 32),
-    "j0": (scipy.special.j0, 64), "j1": (scipy.special.j1, 64), "entr": (scipy.special.entr, 32),
+    "j0": (lambda v: np.where(np.isinf(v), 0, scipy.special.j0(v)), 64),  # SciPy has NaN at infinity
+    "j1": (lambda v: np.where(np.isinf(v), 0, scipy.special.j1(v)), 64),
+    "entr": (scipy.special.entr, 32),
     "lgamma": (lambda v: np.where(v < 0.5, np.nan, scipy.special.gammaln(v)), 32),
     "digamma": (lambda v: np.where(v < 0.5, np.nan, scipy.special.digamma(v)), 32),
 }  # fmt: skip

@@ -63,8 +63,8 @@ def explored(program: Program, target: Target, first: str = "") -> dict[str, Any
     and function have it as their location.
 
     Each of "files" has its lines. Each of "origins" has "at", a list of (number of the file, line), and "marks", what
-    made the op of these lines: ["cotangent", "tangent of exp"]. Each of "phases" has its lines, and the number of the origin of each, or
-    -1.
+    made the op of these lines: ["cotangent", "tangent of exp"]. Each of "phases" has its lines, and the number of the
+    origin of each, or -1.
     """
     supports.check(target, program, whose=True)
     with diagnosed(CompileError):

@@ -1,4 +1,4 @@
-"""Bits selected by a constant, merged under a mask: LLVM's vpternlog has a wrong truth table there (docs/upstream.md)."""
+"""Bits selected by a constant, merged under a mask: LLVM's vpternlog is wrong there (docs/upstream.md)."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import pydoc
 from typing import Any
 
 import xtensor as xt
-from conftest import ROOT
+from places import ROOT
 
 
 def public() -> dict[str, Any]:
