@@ -65,6 +65,13 @@ _WRITTEN = {
 }
 
 
+_CALL_ON_TANGENT = "'xtensor.callback' op depends on a tangent"
+_CALLS_IN_RULES = (
+    "In a rule, xt.debug.print and xt.callback take primals in both modes, cotangents in reverse mode only, and no "
+    "tangents. To print cotangents, write xt.debug.backward around the call of the function"
+)
+
+
 @functools.cache
 def mlir() -> Any:
     """The bindings' `ir` module. Importing it waits for the compiler's libraries, so the package does it last."""
@@ -121,6 +128,8 @@ class Message(NamedTuple):
                 text += f"\n  note: {note}"
             elif place:  # why a user's rule is wrong, at the line of the rule
                 text, line = f"{text}: {_named(note, _written)}", place
+                if note.startswith(_CALL_ON_TANGENT):
+                    text += f". {_CALLS_IN_RULES}"
                 break
         return _FAULTS.get(self.fault, fallback)(text, line or None)
 

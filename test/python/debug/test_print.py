@@ -139,6 +139,32 @@ def test_what_is_computed_again_prints_cotangents(capsys: Any, loop: Callable[..
     assert lines == ["value 5", "ct 1"]
 
 
+def test_rules_print_primals_and_cotangents(capsys: Any) -> None:
+    """A rule may be transposed, and then has no tangents to print."""
+    pushed, pulled = (xt.custom_derivative(lambda x: x * x) for _ in range(2))
+
+    def push(primals: Any, tangents: Any) -> Any:
+        (x,), (t,) = primals, tangents
+        return x * x, shown("primal {}", x) * 2 * t
+
+    pushed.defpushforward(push)
+    pulled.defpullback(lambda x: (x * x, shown("kept {}", x)), lambda x, ct: (2 * x * shown("ct {}", ct),))
+    x = xt.array(3.0, dtype="f4")
+    assert lines_of(capsys, lambda: xt.grad(pushed)(x)) == ["primal 3.0"]
+    told = lines_of(capsys, lambda: xt.grad(lambda x: xt.debug.backward(pushed(x), "ct {}"))(x))
+    assert told == ["primal 3.0", "ct 1.0"]
+    assert lines_of(capsys, lambda: xt.jvp(pushed, (x,), (x,))) == ["primal 3.0"]
+    assert lines_of(capsys, lambda: xt.grad(pulled)(x)) == ["kept 3.0", "ct 1.0"]
+    why = "xt.debug.print and xt.callback take primals in both modes, cotangents in reverse mode only, and no tangents"
+    with pytest.raises(xt.GradientError, match=why):
+        xt.jvp(pulled, (x,), (x,))
+    wrong = xt.custom_derivative(lambda x: x * 1)
+    wrong.defpushforward(lambda primals, tangents: (wrong(*primals), shown("{}", tangents[0])))
+    for g in (xt.grad(wrong), lambda x: xt.jvp(wrong, (x,), (x,))):
+        with pytest.raises(xt.GradientError, match=why):
+            g(x)
+
+
 @pytest.mark.cpu_only("the bundle is for this processor")
 def test_a_bundle_leaves_prints_out_with_a_warning(capsys: Any) -> None:
     inner = xt.jit(lambda x: shown("x {}", x) * 2)
