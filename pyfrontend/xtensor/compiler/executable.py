@@ -58,7 +58,7 @@ def load(program: Program, target: Target = CPU, unwrap: bool = False, inline: b
         inputs,
         outputs,
         _sites(program, compiled.sites, inline),
-        (compiled, program.layout),  # the layout keeps communicators
+        (compiled, program.layout, program.called),  # the layout keeps communicators
         unwrap,
         release_gil=compiled.is_long or None,
         equal=sizes.equalities,

@@ -156,7 +156,7 @@ class _Names:
 class _Block:
     """A block of a program, as a program that gives all of its values."""
 
-    def __init__(self, all_names: _Names, place: Place, name: str) -> None:
+    def __init__(self, all_names: _Names, place: Place, name: str, called: frozenset[Any]) -> None:
         names, block = all_names.names, all_names.blocks[place]
         *ops, last = (view.operation for view in block.operations)
         inputs = [*block.arguments, *all_names.captured(place)]
@@ -164,6 +164,7 @@ class _Block:
         self.inputs, self.results = [names[x] for x in inputs], [names[x] for x in results]
         self.yields = [names[x] for x in last.operands]
         self.program = self._made(ops, inputs, results, name)
+        self.program.called = called
         self.executable: Any = None
 
     @staticmethod
@@ -203,7 +204,7 @@ class _Block:
 
 class _Search:
     def __init__(self, program: Program) -> None:
-        self.name = program.name
+        self.name, self.functions = program.name, program.called
         self.ops_at = _ops_at(program.module)  # in the traced program, by line and column
         self.module = _copy(program.module)
         if _needs_passes(self.module):
@@ -213,7 +214,7 @@ class _Search:
 
     def block(self, place: Place) -> _Block:
         if place not in self.blocks:
-            self.blocks[place] = _Block(self.copy, place, self.name)
+            self.blocks[place] = _Block(self.copy, place, self.name, self.functions)
         return self.blocks[place]
 
     def find(self, arrays: Sequence[Any]) -> tuple[Finding | None, bool]:

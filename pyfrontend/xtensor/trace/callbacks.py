@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MethodType
 from typing import Any, TypeAlias
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -18,14 +20,26 @@ from ..values.array import Array
 from ..values.spec import Spec
 from ..values.targets import placed
 from . import emit
+from .scope import current
 from .tracer import Tracer
 
 # Called with the position of the instance by vectorized dim, the arrays, and what its results are. Returns these as
 # NumPy arrays.
 Function: TypeAlias = Callable[[Mapping[str, int], list[Array], list[Spec]], Sequence[np.ndarray[Any, Any]]]
 
-_functions: list[Function] = []
-_numbers: dict[Hashable, int] = {}
+
+class _Known:
+    """A function with its number. Programs that call it hold this, and their code does: it lives as long as they."""
+
+    __slots__ = ("__weakref__", "function", "number")
+
+    def __init__(self, function: Function, number: int) -> None:
+        self.function, self.number = function, number
+
+
+_by_number: WeakValueDictionary[int, _Known] = WeakValueDictionary()
+_by_key: WeakValueDictionary[Hashable, _Known] = WeakValueDictionary()
+_numbers = itertools.count()  # none is used again: code may be found by the text that has it
 _lock = threading.Lock()
 
 
@@ -65,18 +79,20 @@ def meanings(structure: tree.TreeDef) -> Hashable:
 
 
 def which(f: Callable[..., Any]) -> Hashable:
-    """Part of a key: equal for one function only, which the table keeps. Methods are made anew each time."""
+    """Part of a key: equal for one function only, while the key is there. Methods are made anew each time."""
     return (id(f.__self__), f.__func__) if isinstance(f, MethodType) else id(f)
 
 
 def _number_of(function: Function, key: Hashable) -> int:
-    """The number of `function`. Functions with equal keys do the same, so that equal programs are compiled once."""
+    """The number of `function` in the program that is being traced. Functions with equal keys do the same, so that
+    equal programs are compiled once."""
     with _lock:
-        known = _numbers.get(key)
+        known = _by_key.get(key)
         if known is None:
-            known = _numbers[key] = len(_functions)
-            _functions.append(function)
-        return known
+            known = _Known(function, next(_numbers))
+            _by_key[key] = _by_number[known.number] = known
+    current().root.called.add(known)
+    return known.number
 
 
 def call(
@@ -137,7 +153,7 @@ def _called(number: int, instances: tuple[str, ...], ins: int, arrays: tuple[Any
     first = ins - len(instances)
     where = {name: int(values) for name, (values, _) in zip(instances, views[first:ins], strict=True)}
     given = [_array(*x) for x in views[:first]]
-    results = _functions[number](where, given, [_spec(*x) for x in views[ins:]])
+    results = _by_number[number].function(where, given, [_spec(*x) for x in views[ins:]])
     for (view, dims), y in zip(views[ins:], results, strict=True):
         if dims[-1:] == (c.PAIR,):
             view[..., 0], view[..., 1] = y.real, y.imag

@@ -52,6 +52,7 @@ class Program:
     seconds: dict[str, float] = field(default_factory=dict)  # how long it took to make: "trace", then each phase
     source: str = "compiled"  # where its code is from: "compiled", "disk" or "memory"
     told: str = ""  # what calls it, for messages of other processes
+    called: frozenset[Any] = frozenset()  # as Root has them; they live as long as a program or its code
 
     def leaves(self, results: Sequence[Any]) -> Sequence[Any]:
         """One result per leaf; a value that is returned twice is computed and stored once."""
@@ -163,4 +164,5 @@ def trace(
         root.consulted,
         donated,
         seconds={"trace": time.perf_counter() - begin},
+        called=frozenset(root.called),
     )

@@ -70,6 +70,7 @@ class Root(Scope):
     """A function under construction. Concrete arrays met on the way become its hidden last arguments."""
 
     __slots__ = (
+        "called",
         "captured",
         "consulted",
         "declared",
@@ -139,6 +140,7 @@ class Root(Scope):
         # value -> the public function that gave it, what that was given, and of each the dims whose coordinates meet
         # (None: all); several where it puts arrays together in pairs.
         self.joined: dict[Any, list[Joined]] = {}
+        self.called: set[Any] = set()  # functions of Python that the program calls (callbacks.py)
         self.fresh = 0
         self.device = target.name  # where the function will run
         self.weak_float = target.weak_float  # the dtype of Python floats among themselves there

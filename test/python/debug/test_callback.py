@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -34,6 +36,28 @@ def both(f: Callable[..., Any]) -> list[Callable[..., Any]]:
 def test_it_computes_a_part_of_a_program() -> None:
     for f in both(lambda x: xt.callback(Sorted(), x * 2, result=x) + 1):
         np.testing.assert_array_equal(f(X).values, [3.0, 5.0, 7.0])
+
+
+def test_a_function_lives_as_long_as_the_code_that_calls_it() -> None:
+    def used() -> tuple[Any, Any]:
+        f = Sorted()
+
+        def square(x: Any) -> Any:
+            y = xt.callback(f, x, result=x, derivative=lambda p, t: (xt.callback(f, p[0], result=p[0]), t[0] * p[0]))
+            return xt.sum(y * y)
+
+        xt.jit(square)(X)
+        xt.vectorize(square, dims="b")(B)
+        _, back = xt.vjp(square, X)
+        return weakref.ref(f), back
+
+    f, back = used()
+    gc.collect()
+    assert f() is not None
+    np.testing.assert_array_equal(back(1.0)[0].values, 2 * np.sort(X.values) * X.values)
+    del back
+    gc.collect()
+    assert f() is None
 
 
 def test_equal_numbers_of_other_meaning_are_other_arguments() -> None:
