@@ -18,8 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import tree
+from .base.calls import in_words
 from .base.dtypes import is_float
 from .base.errors import ArgumentError, ArgumentTypeError
+from .base.refusals import not_an_array
 from .call.arrays import array
 from .call.dispatch import op
 from .ops import clip, concat, cos, dot, exp, imag, isel, maximum, minimum, real, sqrt, where, zeros_like
@@ -66,6 +68,18 @@ class Optimizer:
     update: Callable[[Any, Any, State], tuple[Any, State]]
 
 
+def _check(name: str, **numbers: Any) -> None:
+    """That these are numbers, or arrays without dims; a `rate` may be a schedule."""
+    for what, x in numbers.items():
+        if isinstance(x, (int, float, np.generic)) or (hasattr(x, "dtype") and not getattr(x, "shape", ())):
+            continue
+        if what not in ("rate", "then"):
+            raise fail(ArgumentTypeError, f"optim.{name}", f"{what} is a number, not {in_words(x)}")
+        if not callable(x):
+            problem = f"{what} is a number or a schedule, not {in_words(x)}"
+            raise fail(ArgumentTypeError, f"optim.{name}", problem, instead="A schedule is a function of the step")
+
+
 def _rate(rate: Rate, count: Any) -> Any:
     return rate(count) if callable(rate) else rate
 
@@ -104,6 +118,7 @@ def sgd(rate: Rate, *, momentum: float = 0.0, nesterov: bool = False, weight_dec
     >>> w
     1.9
     """
+    _check("sgd", rate=rate, momentum=momentum, weight_decay=weight_decay)
     if nesterov and not momentum:
         raise ArgumentError("xt.optim.sgd: nesterov=True needs momentum=, such as 0.9")
     means = 1 if momentum else 0
@@ -141,6 +156,7 @@ def momentum(rate: Rate, decay: float = 0.9, *, nesterov: bool = False) -> Optim
     >>> round(float(w), 6)
     1.71
     """
+    _check("momentum", rate=rate, decay=decay)
     return sgd(rate, momentum=decay, nesterov=nesterov)
 
 
@@ -157,6 +173,7 @@ def adam(rate: Rate = 1e-3, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-
     >>> w.values.round(6)
     array([0.9, 1.9])
     """
+    _check("adam", rate=rate, b1=b1, b2=b2, eps=eps)
     return adamw(rate, b1, b2, eps, weight_decay=0.0)
 
 
@@ -172,6 +189,7 @@ def adamw(
     >>> w.values
     array([0.95, 1.9 ])
     """
+    _check("adamw", rate=rate, b1=b1, b2=b2, eps=eps, weight_decay=weight_decay)
     return Optimizer(functools.partial(_start, 2), functools.partial(_adamw, rate, b1, b2, eps, weight_decay))
 
 
@@ -210,6 +228,8 @@ def global_norm(gradients: Any) -> Any:
 
 
 def _square(x: Any) -> Any:
+    if not (isinstance(x, (int, float, complex)) or (hasattr(x, "dtype") and hasattr(x, "dims"))):
+        raise not_an_array(x)
     dtype = np.dtype(getattr(x, "dtype", type(x)))
     if dtype.kind == "c":
         return _square(real(x)) + _square(imag(x))
@@ -226,6 +246,7 @@ def clip_by_norm(gradients: Any, limit: float) -> Any:
     >>> xt.optim.clip_by_norm({"w": xt.array([6.0, 8.0], "i")}, 5.0)["w"].values
     array([3., 4.])
     """
+    _check("clip_by_norm", limit=limit)
     norm = global_norm(gradients)
     factor = _labelled(where(norm > limit, limit / where(norm > limit, norm, 1.0), 1.0), 1.0)  # of no leaf
     return tree.map(lambda x: x * _like(factor, x), gradients)
@@ -251,6 +272,7 @@ def cosine(peak: float, steps: int, final: float = 0.0) -> Callable[[Any], Any]:
     >>> float(rate(0)), float(rate(50)), float(rate(100))
     (1.0, 0.5, 0.0)
     """
+    _check("cosine", peak=peak, steps=steps, final=final)
     return functools.partial(_cosine, peak, steps, final)
 
 
@@ -266,6 +288,7 @@ def exponential(start: float, factor: float, steps: int = 1) -> Callable[[Any], 
     >>> float(rate(0)), float(rate(10)), float(rate(20))
     (1.0, 0.5, 0.25)
     """
+    _check("exponential", start=start, factor=factor, steps=steps)
     if not factor > 0 or steps < 1:
         raise ArgumentError(f"xt.optim.exponential: factor is above 0 and steps 1 or more, not {factor} and {steps}")
     return functools.partial(_exponential, start, factor, steps)
@@ -283,6 +306,7 @@ def warmup(steps: int, then: Rate) -> Callable[[Any], Any]:
     >>> float(rate(0)), float(rate(5)), float(rate(10))
     (0.0, 0.5, 1.0)
     """
+    _check("warmup", steps=steps, then=then)
     return functools.partial(_warmup, steps, then)
 
 
@@ -338,8 +362,11 @@ def lbfgs(
     """
     if not callable(f):
         raise fail(ArgumentTypeError, "optim.lbfgs", f"a function is needed, not {f!r:.60}")
+    _check("lbfgs", tolerance=tolerance, memory=memory)
     if memory < 1:
         raise fail(ArgumentError, "optim.lbfgs", f"memory is 1 or more, not {memory}")
+    if not tree.leaves(parameters):
+        raise fail(ArgumentTypeError, "optim.lbfgs", f"parameters hold no array: {in_words(parameters)}")
     x, unravel = tree.ravel(parameters)
     if np.dtype(x.dtype).kind != "f":
         raise fail(ArgumentTypeError, "optim.lbfgs", f"parameters are floats, not {x.dtype}")

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
 
 from .dims import closest, describe
 from .errors import ArgumentTypeError, Error
@@ -18,13 +21,77 @@ R = TypeVar("R")
 
 
 def misfit(name: str, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Error | None:
-    """The error about arguments that `fn` has no parameters for; None if it has."""
+    """The error about arguments that `fn` has no parameters for, or that are not what its annotations say; None if
+    they fit."""
     signature = inspect.signature(fn)
     try:
-        signature.bind(*args, **kwargs)
+        bound = signature.bind(*args, **kwargs)
     except TypeError as error:
         return ArgumentTypeError(f"xt.{name}: {error}. {_instead(name, signature, args, kwargs)}")
+    for parameter, value in bound.arguments.items():
+        wanted = _other_kind(str(signature.parameters[parameter].annotation), value)
+        if wanted:
+            return ArgumentTypeError(f"xt.{name}: {parameter} is {wanted}, not {in_words(value)}")
     return None
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, (int, float, np.number, np.bool_)) or (hasattr(x, "dtype") and hasattr(x, "dims"))
+
+
+def _is_int(x: Any) -> bool:
+    try:
+        operator.index(x)
+    except TypeError:
+        return False
+    return True
+
+
+def _are_names(x: Any) -> bool:
+    return isinstance(x, (tuple, list)) and all(isinstance(d, str) for d in x)
+
+
+# What annotations of parameters mean: in words, and whether a value is of the kind.
+_NAMES = 'a tuple of names of dims, such as ("row", "col")'
+_KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "None": ("None", lambda x: x is None),
+    "bool": ("True or False", lambda x: isinstance(x, (bool, np.bool_))),
+    "int": ("an int", _is_int),
+    "float": ("a number", _is_number),
+    "str": ("a string", lambda x: isinstance(x, str)),
+    "Pair": (_NAMES, _are_names),
+    "tuple[str, str]": (_NAMES, _are_names),
+    "dict[str, int]": ("a dict from dims to ints", lambda x: isinstance(x, Mapping)),
+    "Callable[..., Any]": ("a function", callable),
+    "Callable[[Any], Any]": ("a function", callable),
+}
+
+
+def _other_kind(annotation: str, value: Any) -> str | None:
+    """What an annotation asks for, if `value` is not that; None if it is, or if the annotation says nothing here."""
+    kinds = [_KINDS.get(part.strip()) for part in annotation.split("|")]
+    known = [kind for kind in kinds if kind is not None]
+    if len(known) < len(kinds) or any(fits(value) for _, fits in known):
+        return None
+    return " or ".join(words for words, _ in known)
+
+
+def in_words(x: Any) -> str:
+    """A value as errors show it: by its text where that is short and says what it is, else by its class."""
+    if isinstance(x, str):
+        return f"the string {shown(x)}"
+    if x is None or isinstance(x, (bool, int, float, complex)):
+        return shown(x)
+    if inspect.isroutine(x):
+        return f"the function {getattr(x, '__name__', '')}".rstrip()
+    if hasattr(x, "dims") and hasattr(x, "dtype"):
+        return f"an array, {shown(x)}"
+    if isinstance(x, (tuple, list, dict)):
+        return f"{' '.join(repr(x).split()):.60}"
+    module = type(x).__module__
+    own = module in ("builtins", "__main__") or module.startswith("xtensor")
+    name = type(x).__qualname__ if own else f"{module}.{type(x).__qualname__}"
+    return with_article(name)
 
 
 def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
@@ -51,7 +118,9 @@ def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwarg
     if name == "where" and "drop" in kwargs:
         return "Sizes do not depend on values: x.isel(time=mask) drops, outside of a traced function"
     if name == "where" and len(args) == 1:
-        return "It chooses: xt.where(condition, x, y). Positions are NumPy's: np.nonzero(condition.values)"
+        return "It chooses: xt.where(condition, x, y). The positions where it holds are xt.nonzero(condition)"
+    if name == "where" and len(args) == 2 and "y" in known:
+        return "Write what stands elsewhere, xt.where(condition, x, 0.0); NaN stands there in x.where(condition)"
     if "carry" in known and "init" in kwargs:
         return "Write carry= for init="
     if name.startswith("linalg.triangular_solve") and {"upper", "trans"} & {*kwargs}:
@@ -65,6 +134,9 @@ def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwarg
         return f"Several dims go in one tuple: dim={names!r}"
     if name in ("zeros", "ones") and any(isinstance(x, int) for x in args):
         return f"Sizes have names: write xt.{name}(row=3, col=4)"
+    if name.startswith("random.") and "sizes" in known and len(args) > 1 and not kwargs.keys() - known.keys():
+        before = ", ".join([*known][: [*known].index("sizes")])
+        return f"Sizes have names: write xt.{name}({before}, row=3, col=4)"
     for word in kwargs:
         if word not in known and (close := closest(word, [*known], 0.8)):
             return f"Write {close}= for {word}="
@@ -189,7 +261,7 @@ def checked(fn: Callable[P, R], trim: bool = True, name: str | None = None) -> C
             if trim:
                 error.with_traceback(None)
             raise error from None
-        except TypeError:
+        except (TypeError, ValueError, AttributeError):
             wrong = misfit(shown, fn, args, kwargs)
             if wrong is None:
                 raise

@@ -45,7 +45,7 @@ def check_name(name: Any, op: str = "") -> str:
     where = f"xt.{op}: " if op else ""
     if not isinstance(name, str):
         numbers = ". There are no axis numbers" if isinstance(name, int) else ""
-        raise ArgumentTypeError(f"{where}a dim's name is a string, got {brief(name)} ({type(name).__name__}){numbers}")
+        raise ArgumentTypeError(f"{where}a dim's name is a string, not {brief(name)}{numbers}")
     if not name or "~" in name:
         raise DimensionError(f"{where}{name!r} cannot be a dim's name: it must not be empty or contain '~'")
     if not name.isascii():

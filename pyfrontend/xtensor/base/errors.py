@@ -83,6 +83,8 @@ def user_line() -> str | None:
 class Error(Exception):
     """Base of every exception raised on purpose. `where` is FILE:LINE; by default the caller's."""
 
+    of_value = False  # whether a traced array was asked for its value
+
     def __init__(self, message: str, where: str | None = None) -> None:
         if where is None and _MARK not in message:
             where = user_line()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .calls import with_article
+from .calls import in_words, with_article
 from .errors import ArgumentTypeError, DimensionError, Error
 
 
@@ -56,5 +56,4 @@ def not_an_array(x: Any, what: str = "") -> Error:
         return unnamed(x, f"{what}{with_article(kind)}")
     if hasattr(x, "__next__") or isinstance(x, (range, set, frozenset)):
         return ArgumentTypeError(f"{what}{name} is not an array. Write xt.array(list(..), dims=...)")
-    text = " ".join(repr(x).split())
-    return ArgumentTypeError(f"{what}expected an array, a DataArray or a number, got {kind}: {text:.80}")
+    return ArgumentTypeError(f"{what}expected an array, a DataArray or a number, got {in_words(x)}")

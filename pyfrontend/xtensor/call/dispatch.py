@@ -144,9 +144,11 @@ class _Eager:
                 return self.inline(args, kwargs)
             return self.eager(args, kwargs)
         except Error as error:
+            if error.of_value:  # perhaps of a traced array in the place of an option
+                error = misfit(self.name, self.fn, args, kwargs) or error
             error.of(self.name, (*args, *kwargs.values()))
             raise error from None
-        except TypeError:
+        except (TypeError, ValueError, AttributeError):
             wrong = misfit(self.name, self.fn, args, kwargs)
             if wrong is None:
                 raise

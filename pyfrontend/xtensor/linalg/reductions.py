@@ -8,7 +8,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..base.errors import ArgumentError
+import numpy as np
+
+from ..base.calls import in_words
+from ..base.errors import ArgumentError, ArgumentTypeError
 from ..call.dispatch import op
 from ..ops import promotion as p
 from ..ops.arguments import dims_of, fail, fresh, integer, is_static, needs_lapack, reorder, size_of, static_size
@@ -140,6 +143,8 @@ def norm(x: ArrayLike, /, ord: Any = None, dims: Any = MATRIX) -> Array:
     a = as_tracer(x)
     dtype = p.real_of(p.mean_dtype(a.dtype))
     wide = _wide(a)
+    if ord is not None and not isinstance(ord, (int, float, str, np.number)):
+        raise fail(ArgumentTypeError, "linalg.norm", f"ord is a number, 'fro', 'nuc' or None, not {in_words(ord)}", a)
     if isinstance(dims, str) or (dims is MATRIX and a.ndim == 1):
         dims = (dims,) if isinstance(dims, str) else a.dims
     if isinstance(dims, (tuple, list)) and len(dims) == 1:

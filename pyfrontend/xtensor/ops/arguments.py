@@ -102,11 +102,15 @@ def by_dim(op: str, mapping: Mapping[str, Any] | None, keywords: Mapping[str, An
     if mapping is None:
         return dict(keywords)
     if not isinstance(mapping, Mapping):
-        first = "" if what == "sizes" else "x, "
-        raise fail(
-            ArgumentTypeError, op, f"{what} are a dict from dims, not {brief(mapping)}",
-            instead=f"Write xt.{op}({first}{{\"time\": ...}}) or xt.{op}({first}time=...)",
-        )  # fmt: skip
+        if what == "sizes":
+            problem, instead = f"sizes have names, and {brief(mapping)} has none", f"Write xt.{op}(row=3, col=4)"
+            if isinstance(mapping, (tuple, list)) and mapping and all(isinstance(d, str) for d in mapping):
+                problem = f"each dim has a size, and {brief(mapping)} has none"
+                instead = f"Write xt.{op}({{{', '.join(f'{d!r}: 3' for d in mapping)}}})"
+        else:
+            problem = f"{what} are a dict from dims, not {brief(mapping)}"
+            instead = f'Write xt.{op}(x, {{"time": ...}}) or xt.{op}(x, time=...)'
+        raise fail(ArgumentTypeError, op, problem, instead=instead)
     if keywords:
         raise fail(ArgumentError, op, f"{what} come as a dict or as keywords, not as both")
     return {check_name(d): v for d, v in mapping.items()}

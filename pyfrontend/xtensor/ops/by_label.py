@@ -13,7 +13,7 @@ import numpy as np
 
 from ..base.dims import brief, unknown
 from ..base.dtypes import real_of
-from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError
+from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError, Error
 from ..call.arrays import as_array
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer
@@ -21,6 +21,7 @@ from ..values.array import Array as Concrete
 from ..values.array import from_values
 from ..values.devices import like
 from . import promotion as p
+from .absent import absent, check_method
 from .arguments import by_dim, fail
 from .elementwise import astype
 from .indexing import read
@@ -88,7 +89,11 @@ def sel(
         if d not in at.dataset.dims and d not in at.dataset.coords:
             raise unknown("sel", d, at.x.dims)
     at.needs(given, "Write x.isel(..), by position")
-    found = at.asked(lambda s: s.sel(given, method=method, tolerance=tolerance, drop=drop))
+    check_method("sel", method, at.x)
+    try:
+        found = at.asked(lambda s: s.sel(given, method=method, tolerance=tolerance, drop=drop))
+    except Error as error:
+        raise absent(at, given, method, tolerance) or error from None
     return _read(at, found)
 
 
@@ -186,7 +191,11 @@ def drop_sel(
         if d not in at.x.dims:
             raise unknown("drop_sel", d, at.x.dims)
     at.needs(given, "Write x.isel(..) with the positions to keep")
-    return _read(at, at.asked(lambda s: s.drop_sel(given, errors=errors)))
+    try:
+        found = at.asked(lambda s: s.drop_sel(given, errors=errors))
+    except Error as error:
+        raise absent(at, given) or error from None
+    return _read(at, found)
 
 
 def sortby(x: ArrayLike, by: str | Sequence[Any], /, ascending: bool = True) -> Array:
@@ -240,6 +249,7 @@ def reindex(
         if d not in at.x.dims:
             raise unknown("reindex", d, at.x.dims)
     at.needs(given, "Write x.isel(..), by position")
+    check_method("reindex", method, at.x)
     none = {place(d): -1 for d in at.x.dims}
     how: Any = method
     found = at.asked(

@@ -227,7 +227,7 @@ def conv_transpose(
     p.no_bool(name, x, 'Cast them first: x.astype("f4")')
     over, places = _kernel_dims(name, x, w, dims, dim)
     steps, gaps, reach, cut = _ways(name, x, w, dims, stride, padding, dilation)
-    more = dict.fromkeys(dims, output_padding) if isinstance(output_padding, int) else {**output_padding}
+    more = output_padding if isinstance(output_padding, Mapping) else dict.fromkeys(dims, output_padding)
     order = (*(d for d in x.dims if d not in over), *(d for d in w.dims if d not in (*x.dims, *places)))
     dtype = x.dtype
     y = contract([x, w], over, (*order, *(d for d in x.dims if d in over), *places))

@@ -7,6 +7,7 @@ Sizes are given by keyword or, for dims of any name, as a dict: zeros(time=3, sp
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -41,8 +42,8 @@ def sizes_of(name: str, sizes: Mapping[str, Any] | None, keywords: Mapping[str, 
                 ArgumentTypeError, name, f"has no device=, and a dim's size is an int, not {size!r}", instead=instead
             )
         check_size(name, d, size)
-        if isinstance(size, np.integer):
-            found[d] = int(size)
+        if not isinstance(size, (int, Tracer, DynamicSize)):
+            found[d] = operator.index(size)  # a NumPy integer, or an array of one integer
     if len(found) > MOST_DIMS:
         raise fail(DimensionError, name, f"{len(found)} dims; an array has {MOST_DIMS} at most")
     return found

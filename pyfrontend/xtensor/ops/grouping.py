@@ -14,7 +14,7 @@ import numpy as np
 
 from ..base.calls import check_methods
 from ..base.dims import brief, unknown
-from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, UnsupportedError
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, Error, UnsupportedError
 from ..base.lacking import lacks, methods_of
 from ..labels.xarray import is_dataarray
 from ..trace.scope import tracing
@@ -372,9 +372,8 @@ def groupby(
     """
     if num_groups is not None:
         return _by_codes(x, group, num_groups, into)
-    if isinstance(group, Tracer):
-        raise fail(ArgumentTypeError, "groupby", "codes need num_groups=, the number of groups", group,
-                   instead="Write x.groupby(codes, num_groups=12)")  # fmt: skip
+    if isinstance(group, Tracer) or _are_codes(group):
+        raise _uncounted(x, group)
     if (group is None) == (not groupers):
         raise fail(
             ArgumentError, "groupby", "a coordinate to group by is needed", x,
@@ -385,8 +384,45 @@ def groupby(
         given = list(groupers.items())
     else:
         given = [(one, None) for one in (group if isinstance(group, (list, tuple)) else [group])]
+    for name, grouper in groupers.items():
+        _check_grouper(at, name, grouper)
     found = [_encoded(at, how, _labels(at, one), None) for one, how in given]
     return GroupBy("groupby", x, found[0] if len(found) == 1 else _combined(at, found), at)
+
+
+def _are_codes(group: Any) -> bool:
+    """Whether a user means numbers of groups: integers without a name, by which labels would be called."""
+    if isinstance(group, (list, tuple)):
+        return bool(group) and all(isinstance(g, (int, np.integer)) for g in group)
+    if not hasattr(group, "dtype"):
+        return False
+    return np.dtype(group.dtype).kind in "iu" and getattr(group, "name", None) is None
+
+
+def _uncounted(x: Any, codes: Any) -> Error:
+    """The error about codes of which nobody says how many groups they count."""
+    count, given = 12, "codes"
+    if not isinstance(codes, Tracer):
+        values = np.asarray(codes.values if hasattr(codes, "dims") else codes)
+        count = int(values.max()) + 1 if values.size else 1
+        if not hasattr(codes, "dims"):
+            dims = [d for d, n in getattr(x, "sizes", {}).items() if n == len(values)]
+            given = f'xt.array(codes, dims="{dims[0] if dims else "time"}")'
+    return fail(
+        ArgumentTypeError, "groupby", "codes need num_groups=, the number of groups", x,
+        *([codes] if hasattr(codes, "dims") else []), instead=f"Write x.groupby({given}, num_groups={count})",
+    )  # fmt: skip
+
+
+def _check_grouper(at: StandIn, name: str, grouper: Any) -> None:
+    from xarray import groupers
+
+    if not isinstance(grouper, groupers.Grouper):
+        raise fail(
+            ArgumentTypeError, "groupby", f"{name}= takes a grouper of xarray.groupers, not {brief(grouper)}", at.x,
+            instead=f'Write x.groupby("{name}") for the values of a coordinate, x.groupby_bins("{name}", 3) for bins, '
+            "or x.groupby(codes, num_groups=3)",
+        )  # fmt: skip
 
 
 def _by_codes(x: Any, codes: Any, num_groups: int, into: str) -> GroupBy:
@@ -394,6 +430,11 @@ def _by_codes(x: Any, codes: Any, num_groups: int, into: str) -> GroupBy:
         raise fail(
             ArgumentTypeError, "groupby", f"codes are an integer array over dims of x, not {brief(codes)}", x,
             instead='Write x.groupby(xt.array(codes, dims="time"), num_groups=12)',
+        )  # fmt: skip
+    if np.dtype(codes.dtype).kind in "fc":
+        raise fail(
+            DTypeError, "groupby", "codes are integers, the number of the group for each position", codes,
+            instead='Write codes.astype("i8"), or x.groupby_bins(..) for intervals of values',
         )  # fmt: skip
     count = integer("groupby", num_groups, "num_groups", least=0)
     plain = codes if isinstance(codes, Tracer) else StandIn("groupby", codes).bare

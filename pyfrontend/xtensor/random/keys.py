@@ -41,14 +41,28 @@ def public(fn: Callable[P, R]) -> Callable[P, R]:
     if "sizes" not in positional:
         return plain(fn, f"random.{fn.__name__}")
     reserved = _FOREIGN | {*positional}
+    last = positional.index("sizes")
 
     @functools.wraps(fn)
     def without_parameters(*args: P.args, **kwargs: P.kwargs) -> R:
         if not reserved.isdisjoint(kwargs):
             _refuse_parameters(fn.__name__, positional, len(args), kwargs)
+        for i, x in enumerate(args):
+            if type(x) is tuple or (i >= last and x is not None and not isinstance(x, Mapping)):
+                raise _unnamed_sizes(fn.__name__, positional, args[i:] if i == last else x)
         return fn(*args, **kwargs)
 
     return plain(without_parameters, f"random.{fn.__name__}")
+
+
+def _unnamed_sizes(name: str, positional: list[str], given: Any) -> Error:
+    """The error about sizes without names: a shape, or several numbers."""
+    one = given[0] if type(given) is tuple and len(given) == 1 else given
+    shown = one if isinstance(one, str) else brief(one)
+    return fail(
+        ArgumentTypeError, f"random.{name}", f"sizes have names, and {shown} has none",
+        instead=f"Write xt.random.{name}({', '.join(positional[:-1])}, row=3, col=4)",
+    )  # fmt: skip
 
 
 def _refuse_parameters(name: str, positional: list[str], given: int, kwargs: Mapping[str, Any]) -> None:
@@ -59,6 +73,8 @@ def _refuse_parameters(name: str, positional: list[str], given: int, kwargs: Map
                 ArgumentTypeError, f"random.{name}", f"takes {keyword!r} by position, because keywords are dims",
                 instead=f"Write xt.random.{name}({takes}, time=3)",
             )  # fmt: skip
+        if keyword in ("size", "shape") and isinstance(value, (tuple, list)):
+            raise _unnamed_sizes(name, positional, f"{keyword}={value}")
         if keyword in _FOREIGN - {*positional}:
             raise fail(
                 ArgumentTypeError, f"random.{name}", f"{keyword}={shown(value)} would be a dim: keywords are dims",

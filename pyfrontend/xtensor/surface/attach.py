@@ -5,6 +5,7 @@ Both need the functions, and the functions need the classes.
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from .. import fft, linalg, nn, optim, random, signal
 from ..base.errors import trimmed
 from ..base.named import Labelled, Named
+from ..call.dispatch import plain
 from ..trace.tracer import Tracer
 from ..values.array import Array
 from .by_label import ByLabelMethods
@@ -66,4 +68,7 @@ def attach() -> None:
     for cls, html_of in SHOWN.items():
         setattr(cls, "_repr_html_", html_of)  # noqa: B010 (it knows more than its class may)
     for module in (fft, linalg, nn, optim, random, signal):
+        for name in module.__all__:
+            if isinstance(function := getattr(module, name), FunctionType):
+                setattr(module, name, plain(function, f"{module.__name__.partition('.')[2]}.{name}"))
         setattr(module, "__getattr__", module_lookup(module))  # noqa: B010 (else any attribute would pass)

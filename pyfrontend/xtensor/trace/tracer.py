@@ -149,7 +149,9 @@ class Tracer(_Base):
         check_alive(self)
         if self._is_constant():
             instead = "No argument has a part in it: compute it before the call, or by NumPy from the x.values of it"
-        raise ArgumentTypeError(f"{what}: {self!r} has no values while it is traced. {instead}")
+        error = ArgumentTypeError(f"{what}: {self!r} has no values while it is traced. {instead}")
+        error.of_value = True
+        raise error
 
     def _is_constant(self) -> bool:
         """Whether it is computed from arrays with values alone, which the function reads from outside."""

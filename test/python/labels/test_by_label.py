@@ -233,7 +233,7 @@ def test_nan_is_left_out_on_demand() -> None:
 
 def test_errors_say_what_is_there_and_what_to_write() -> None:
     a = xt.as_array(V)
-    with pytest.raises(xt.LabelError, match=r"no such label: .*'lat' has 3 from 30 to 20"):
+    with pytest.raises(xt.LabelError, match=r"dim 'lat' has no label 11; near it are"):
         a.sel(lat=11)
     with pytest.raises(KeyError):
         a.sel(lat=11)
@@ -335,3 +335,38 @@ def test_results_do_not_share_coordinates_that_can_be_written_to() -> None:
         again = pick(x)
         np.testing.assert_array_equal(again.height, [30.0, 20.0])
         again.height.values[:] = -2.0
+
+
+CITIES = xr.DataArray([1.0, 2.0, 3.0], dims="city", coords={"city": ["paris", "lyon", "nice"]})
+CODES = xt.array([0, 1, 0, 2], "t")
+SAID: dict[str, tuple[Callable[[], Any], str]] = {
+    "number": (
+        lambda: xt.as_array(V).sel(lat=11),
+        r"'lat' has no label 11; near it are .*sel\(lat=11, method=\"nearest\"\)",
+    ),
+    "in a list": (lambda: xt.as_array(V).sel(lat=[10, 11]), "'lat' has no label 11; near it"),
+    "spelling": (lambda: xt.sel(CITIES, city="Lyon"), "'city' has no label 'Lyon'; near it is 'lyon'"),
+    "other text": (lambda: xt.sel(CITIES, city="rome"), "its 3 labels are 'paris', 'lyon', 'nice'"),
+    "far": (
+        lambda: xt.as_array(V.sortby("lat")).sel(lat=11, method="nearest", tolerance=0.5),
+        "no label 11 within 0.5",
+    ),
+    "date": (lambda: xt.as_array(V).sel(time="2035-01-01"), "'time' has no label '2035-01-01'; near it is "),
+    "no order": (lambda: xt.sel(CITIES, city="x", method="nearest"), r"needs labels in order.*x.sortby\(\"city\"\)"),
+    "other kind": (lambda: xt.as_array(V).sel(lat="a"), "'lat' has no label 'a'"),
+    "method": (lambda: xt.as_array(V).sel(lat=11, method="near"), "method is 'nearest', 'ffill', 'bfill' or None"),
+    "drop": (lambda: xt.as_array(V).drop_sel(lat=[11]), "'lat' has no label 11"),
+    "compiled": (lambda: xt.jit(lambda v: v.sel(lat=11))(V), "'lat' has no label 11; near it"),
+    "codes": (lambda: xt.ones(t=4).groupby(CODES), r"need num_groups=.*groupby\(codes, num_groups=3\)"),
+    "codes inside": (lambda: xt.jit(lambda x, c: x.groupby(c).sum())(xt.ones(t=4), CODES), "need num_groups="),
+    "a list of codes": (lambda: xt.ones(t=4).groupby([0, 1, 0, 2]), r"xt.array\(codes, dims=\"t\"\), num_groups=3"),
+    "floats": (lambda: xt.ones(t=4).groupby(xt.ones(t=4), num_groups=2), "codes are integers"),
+    "a number of groups": (lambda: xt.ones(t=4).groupby(t=3), r"t= takes a grouper.*groupby_bins\(\"t\", 3\)"),
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_what_is_said_about_labels_and_groups(name: str) -> None:
+    call, says = SAID[name]
+    with pytest.raises(xt.Error, match=f"(?s){says}"):
+        call()

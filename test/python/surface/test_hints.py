@@ -285,7 +285,7 @@ CALLS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "math.sqrt of traced": (lambda: xt.jit(lambda x: math.sqrt(x.sum()))(X), xt.ArgumentTypeError, "xt.sqrt for math"),
     "range of traced": (lambda: xt.jit(lambda n: range(n))(3), xt.ArgumentTypeError, r"xt.fori_loop\(0, n, body"),
     "+= of elements": (lambda: assign(X), xt.ArgumentTypeError, r"at\(time=0\).set\(value\), or .add\(value\) for \+="),
-    "where of one": (lambda: xt.where(X > 0), xt.ArgumentTypeError, r"np.nonzero\(condition.values\)"),  # type: ignore[call-arg]
+    "where of one": (lambda: xt.where(X > 0), xt.ArgumentTypeError, r"xt.nonzero\(condition\)"),  # type: ignore[call-arg]
     "where that drops": (lambda: X.where(X > 0, drop=True), xt.ArgumentTypeError, r"x.isel\(time=mask\) drops"),  # type: ignore[call-arg]
     "a float index": (lambda: X.isel(time=1.0), xt.ArgumentTypeError, "1.0 is not an index for dim 'time'. Write 1\n"),
     "float indices": (lambda: X.isel(time=[1.0]), xt.ArgumentTypeError, r'Write index.astype\("i8"\)'),
