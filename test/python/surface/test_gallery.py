@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import runpy
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mpirun import mpirun
 from places import ROOT
 
 # Before matplotlib is imported: no window.
@@ -206,3 +208,56 @@ def test_transformer(run: Any) -> None:
     assert not np.allclose(one[-1], two[-1])
     assert names["bits"] < names["without_context"] - 0.5
     assert len(names["written"]) == 20
+
+
+def test_images(run: Any) -> None:
+    names = run("images")
+    assert names["accuracy"] > 0.9 and names["history"][-1] < names["history"][0] / 3
+    image, p = names["test"][0].values[0], {k: v.values for k, v in names["p"].items()}
+    padded = np.pad(image, 1)
+    first = sum(padded[i : i + 8, j : j + 8, None] * names["p"]["edges"].transpose("dy", "dx", "edge").values[i, j]
+                for i in range(3) for j in range(3))  # fmt: skip
+    h = np.maximum(first + p["edge_bias"], 0).reshape(4, 2, 4, 2, 8).max((1, 3))
+    padded = np.pad(h, ((1, 1), (1, 1), (0, 0)))
+    parts = names["p"]["parts"].transpose("dy", "dx", "edge", "part").values
+    second = sum(padded[i : i + 4, j : j + 4] @ parts[i, j] for i in range(3) for j in range(3))
+    h = np.maximum(second + p["part_bias"], 0)
+    read = names["p"]["read"].transpose("y", "x", "part", "digit").values
+    want = np.einsum("yxp,yxpd->d", h, read) + p["bias"]
+    found = names["scores"](names["p"], names["test"][0].isel(sample=0))
+    np.testing.assert_allclose(found.values, want, rtol=1e-4, atol=1e-4)
+
+
+def test_raspberry(run: Any) -> None:
+    """The other machine finds what NumPy finds with the same weights."""
+    names = run("raspberry")
+    if names["missing"]:
+        pytest.skip(f"{names['missing']} not installed (scripts/setup.sh has them with XTENSOR_PEERS=1)")
+    w, b = names["model"]["w"].transpose("pixel", "digit").values, names["model"]["b"].values
+    logits = names["images"][names["test"]] @ w + b
+    probability = np.exp(logits - logits.max(1, keepdims=True))
+    probability /= probability.sum(1, keepdims=True)
+    np.testing.assert_array_equal(names["there"][0], logits.argmax(1))
+    np.testing.assert_allclose(names["there"][1], probability.max(1), atol=1e-5)
+    assert names["accuracy"] > 0.94
+
+
+def test_waves(run: Any) -> None:
+    """As NumPy computes them, in one process and in two."""
+    names = run("waves")
+    water, height = names["water"].astype("f4"), names["drop"].astype("f4")
+    before = now = height
+    for _ in range(names["STEPS"]):
+        p = np.pad(now, 1)
+        around = p[:-2, 1:-1] + p[2:, 1:-1] + p[1:-1, :-2] + p[1:-1, 2:] - 4 * now
+        before, now = now, water * (2 * now - before + np.float32(0.25) * around)
+    np.testing.assert_allclose(names["last"], now, atol=1e-5)
+    np.testing.assert_allclose(names["energy"], names["energy"][0], rtol=1e-3)
+    if importlib.util.find_spec("mpi4py") is None:
+        pytest.skip("mpi4py is not installed: one process was tried")
+    program = f"import runpy; n = runpy.run_path({str(ROOT / 'examples' / 'waves.py')!r}); "
+    program += "print('sum', n['rank'], float((n['last'] ** 2).sum()))"
+    printed = mpirun(2, "-c", program)
+    assert "in 2 processes" in printed
+    sums = [float(line.split()[2]) for line in printed.splitlines() if line.startswith("sum")]
+    np.testing.assert_allclose(sums, [(now**2).sum()] * 2, rtol=1e-5)
