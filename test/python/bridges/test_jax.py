@@ -103,7 +103,7 @@ TRANSFORMS = {
 def test_it_gives_what_jax_gives(transform: str) -> None:
     g = xt.to_jax(layer, (PARAMETERS, INPUT))
     p, x = arguments()
-    same(TRANSFORMS[transform](g)(p, x), TRANSFORMS[transform](layer_of_jax)(p, x))
+    same(TRANSFORMS[transform](g)(p, x), jax.jit(TRANSFORMS[transform](layer_of_jax))(p, x))
 
 
 def test_derivatives_against_finite_differences() -> None:

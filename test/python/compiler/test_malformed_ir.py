@@ -7,6 +7,7 @@ XTENSOR_FUZZ=N makes N times as many programs, from other seeds.
 
 from __future__ import annotations
 
+import functools
 import os
 import random
 import re
@@ -121,6 +122,7 @@ def options_of(text: str) -> list[list[str]]:
     return [list(w) for w in dict.fromkeys(map(tuple, found))]
 
 
+@functools.cache
 def programs_of(path: Path) -> list[str]:
     pieces = [p for p in re.split(r"^// -----.*$", path.read_text(), flags=re.M) if "func" in p or "module" in p]
     return [re.sub(r"^//.*$", "", p, flags=re.M).strip() for p in pieces]

@@ -36,13 +36,18 @@ def close(got: Any, want: Any) -> None:
 def compare(ours: Callable[..., Any], theirs: Callable[..., Any], named: list[xt.Array], raw: list[np.ndarray]) -> None:
     """Value, gradient, forward derivative, and both of the gradient."""
     wrt = tuple(range(len(raw)))
-    close(ours(*named), theirs(*raw))
-    gradient, their_gradient = xt.grad(ours, wrt=wrt), jax.grad(theirs, argnums=wrt)
-    close(gradient(*named), their_gradient(*raw))
     along = [xt.array(v, x.dims) for v, x in zip(arrays(*(r.shape for r in raw), seed=1), named, strict=True)]
-    their_along = tuple(v.values for v in along)
-    close(xt.jvp(ours, named, along), jax.jvp(theirs, tuple(raw), their_along))
-    hvp = jax.jvp(their_gradient, tuple(raw), their_along)[1]
+
+    @jax.jit  # one program, where eager JAX compiles each op
+    def reference(x: Any, along: Any) -> Any:
+        gradient = jax.grad(theirs, argnums=wrt)
+        return theirs(*x), gradient(*x), jax.jvp(theirs, x, along), jax.jvp(gradient, x, along)[1]
+
+    value, their_gradient, moved, hvp = reference(tuple(raw), tuple(v.values for v in along))
+    gradient = xt.grad(ours, wrt=wrt)
+    close(ours(*named), value)
+    close(gradient(*named), their_gradient)
+    close(xt.jvp(ours, named, along), moved)
     close(xt.jvp(gradient, named, along)[1], hvp)
 
     def along_gradient(*x: Any) -> Any:
@@ -256,9 +261,9 @@ def test_steps_that_a_while_loop_does_not_take(name: str, order: int) -> None:
         ours, theirs = lambda a: f(xt, a, 2000), lambda a: f(Theirs, a, 0)
         x, direction = xt.array(at, ()), xt.array(1.0, ())
     if order == 1:
-        want = jax.jacfwd(theirs)(at)
+        want = jax.jit(jax.jacfwd(theirs))(at)
     else:
-        want = jax.jvp(jax.jacfwd(theirs), (at,), (direction.values,))[1]
+        want = jax.jit(lambda at, v: jax.jvp(jax.jacfwd(theirs), (at,), (v,))[1])(at, direction.values)
         first = ours
         ours = lambda a: xt.sum(xt.grad(first)(a) * direction)  # noqa: E731
     _, back = xt.vjp(ours, x)
@@ -463,7 +468,7 @@ def test_states_that_lie_in_one_stack(reverse: bool, steps: int, dynamic: tuple[
     theirs = run(jnp, lambda a, w: a @ w, lambda f, c, x: lax.scan(f, c, x, reverse=reverse))
     if dynamic:
         gradient = xt.jit(xt.grad(ours, wrt=(0, 1, 2, 3)), dynamic_dims=dynamic)
-        close(gradient(*named), jax.grad(theirs, (0, 1, 2, 3))(*raw))
+        close(gradient(*named), jax.jit(jax.grad(theirs, (0, 1, 2, 3)))(*raw))
     else:
         compare(ours, theirs, named, raw)
 
