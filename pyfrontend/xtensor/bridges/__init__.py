@@ -47,14 +47,15 @@ def from_jax(f: Callable[..., Any], args: Any, result: Any) -> Callable[..., Any
     """Returns `f`, a function of JAX's arrays, as one of named arrays: g = from_jax(f, xt.spec(i=3), xt.spec(i=3)).
 
     args: for each argument of `f` a pytree of types (`xt.spec`), or of arrays as examples. The axes of a JAX array are
-    the dims of its type, in order. result: the same for what `f` returns, with dtypes. A size of None in it is that of
-    the dim in the arguments.
+    the dims of its type, in order. A size of None takes every size. `f` gets the dtypes of the arguments of a call, not
+    those of `args`; JAX makes float64 float32, unless jax_enable_x64 is set. result: the same for what `f` returns,
+    with dtypes. A size of None in it is that of the dim in the arguments.
 
     In compiled code, Python calls `f` while the program waits (`xt.callback`). JAX computes its derivatives, in both
     modes and of every order. `f` is a function of its arguments alone: it may be called more often than written, or not
     at all. In xt.vectorize it is called for each instance.
-    Raises DimensionError, SizeError or DTypeError for an array that differs from its type, and UnsupportedError in a
-    bundle. Needs the package jax.
+    Raises DimensionError or SizeError for an array that differs from its type, DTypeError for such a result, and
+    UnsupportedError in a bundle. Needs the package jax.
 
     Example:
     >>> import jax.numpy as jnp

@@ -13,8 +13,8 @@ import numpy as np
 from ..base import dtypes, tree
 from ..base.calls import shown
 from ..base.dims import describe
-from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError
-from ..call.arguments import name_of
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
+from ..call.arguments import name_of, signature_of
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.scope import current, tracing
@@ -41,26 +41,47 @@ class FromJax:
                     raise ArgumentTypeError(
                         f"xt.from_jax({what}=): a type for each array is needed, as xt.spec(i=3), not {shown(t)}"
                     )
+        self.types = list(map(_open, types))
         self.flat = _Function(self._values, self.__name__, [t.dims for t in types], list(map(_open, results)))
 
     def __repr__(self) -> str:
         return f"<{self.__name__} of JAX>"
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        args = self._positional(args, kwargs) if kwargs else args
         try:
             leaves = tree.leaves_at(self.structure, args)
         except ArgumentError:
             raise ArgumentError(
                 f"xt.from_jax: {self.__name__} was given {tree.structure(args)}, and args= says {self.structure}"
             ) from None
-        for i, (x, dims) in enumerate(zip(leaves, self.flat.dims, strict=True)):
+        for i, (x, dims, s) in enumerate(zip(leaves, self.flat.dims, self.types, strict=True)):
             if {*getattr(x, "dims", ())} != {*dims}:
                 given = describe(x.dims, x.shape) if hasattr(x, "dims") else shown(x)
                 raise DimensionError(
                     f"xt.from_jax: array {i} among the arguments of {self.__name__} is {given}, and args= gives it the "
                     f"dims ({', '.join(dims)})"
                 )
+            if any(n is not None and isinstance(x.sizes[d], int) and x.sizes[d] != n for d, n in s.sizes.items()):
+                raise SizeError(
+                    f"xt.from_jax: array {i} among the arguments of {self.__name__} is {describe(x.dims, x.shape)}, "
+                    f"and args= says {describe(s.dims, s.shape)}. A size of None in args= takes every size"
+                )
         return self.result.unflatten(self.flat(leaves))
+
+    def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """The arguments by position, as args= has them."""
+        signature = signature_of(self.f)
+        try:
+            bound = signature.bind(*args, **kwargs) if signature else None
+        except TypeError as error:
+            raise ArgumentTypeError(f"xt.from_jax: {self.__name__}: {error}") from None
+        if bound is None or bound.kwargs:
+            names = ", ".join(bound.kwargs if bound else kwargs)
+            raise ArgumentTypeError(
+                f"xt.from_jax: {self.__name__} was given {names} by keyword, and args= has arguments by position"
+            )
+        return bound.args
 
     def _values(self, arrays: Sequence[Any]) -> Sequence[Any]:
         y = self.f(*self.structure.unflatten(arrays))
@@ -78,17 +99,24 @@ def _open(t: Any) -> Spec:
 
 class _Function:
     """A function of a list of JAX's arrays as one of named arrays with `dims`; `results` are its types. `level`: of how
-    many derivatives."""
+    many derivatives. converts: the results get the dtypes of `results`; JAX has no float64 without jax_enable_x64."""
 
     def __init__(
-        self, f: _Flat, name: str, dims: Sequence[tuple[str, ...]], results: Sequence[Spec], level: int = 0
+        self,
+        f: _Flat,
+        name: str,
+        dims: Sequence[tuple[str, ...]],
+        results: Sequence[Spec],
+        level: int = 0,
+        converts: bool = False,
     ) -> None:
         self.f, self.__name__, self.dims, self.results, self.level = f, name, list(dims), list(results), level
 
         def run(*arrays: Any) -> list[np.ndarray[Any, Any]]:
             """With concrete arrays. Axes come in the order of the declared dims."""
             given = [_axes(x, dims) for x, dims in zip(arrays, self.dims, strict=True)]
-            return [np.asarray(y) for y in self.f(given)]
+            found = [np.asarray(y) for y in self.f(given)]
+            return [y.astype(s.dtype) for y, s in zip(found, self.results, strict=True)] if converts else found
 
         run.__name__ = name
         self.run = run
@@ -136,11 +164,13 @@ class _Function:
             for i in moving
         ]
         dims = [*self.dims, *(tuple(names[i].values()) for i in moving)]
-        made = _Function(jacobian, self.__name__, dims, types, self.level + 1)
+        made = _Function(jacobian, self.__name__, dims, types, self.level + 1, converts=True)
         blocks = iter(made([*primals, *(_renamed(primals[i], names[i]) for i in moving)]))
         found = {}
         for r in results:
-            terms = [_product(next(blocks), _renamed(tangents[i], names[i]), names[i]) for i in moving]
+            dtype = self.results[r].dtype
+            moved = [_renamed(build.meet(as_tracer(tangents[i]), dtype), names[i]) for i in moving]
+            terms = [_product(next(blocks), t, names[i]) for i, t in zip(moving, moved, strict=True)]
             found[r] = functools.reduce(lambda a, b: build.binary("add", a, b), terms)
         return self._again(primals), [found.get(i) for i in range(len(self.results))]
 
@@ -155,7 +185,7 @@ class _Function:
 
         dims = [*self.dims, *(self.results[i].dims for i in results)]
         types = [Spec(self.dims[i], [None] * len(self.dims[i]), primals[i].dtype) for i in moving]
-        made = _Function(pull, self.__name__, dims, types, self.level + 1)
+        made = _Function(pull, self.__name__, dims, types, self.level + 1, converts=True)
         found = dict(zip(moving, made([*primals, *(cts[i] for i in results)]), strict=True))
         return tuple(found.get(i) for i in range(len(primals)))
 

@@ -92,3 +92,34 @@ def test_what_does_not_fit_is_an_error() -> None:
     pair = xt.from_jax(lambda x: (x, x), xt.spec(i=None), xt.spec(i=None, dtype="f4"))
     with pytest.raises(xt.ArgumentError, match="and result= says"):
         pair(x.isel(b=0))
+
+
+def test_keywords_are_those_of_the_function() -> None:
+    f = xt.from_jax(lambda a, b: a - 2 * b, (xt.spec(i=3), xt.spec(i=3)), xt.spec(i=3, dtype="f4"))
+    a, b = (xt.array(v, "i", dtype="f4") for v in ([1.0, 2.0, 3.0], [5.0, 4.0, 3.0]))
+    np.testing.assert_array_equal(f(b=b, a=a).values, [-9.0, -6.0, -3.0])
+    with pytest.raises(xt.ArgumentTypeError, match=r"xt.from_jax: <lambda>: missing a required argument: 'b'"):
+        f(a=a)
+    g = xt.from_jax(lambda a, *, b: a * b, (xt.spec(i=3),), xt.spec(i=3, dtype="f4"))
+    with pytest.raises(xt.ArgumentTypeError, match="was given b by keyword, and args= has arguments by position"):
+        g(a, b=b)
+
+
+def test_sizes_are_those_of_args() -> None:
+    f = xt.from_jax(jnp.sum, xt.spec(i=3, j=None), xt.spec(dtype="f4"))
+    assert f(xt.ones(i=3, j=5, dtype="f4")).item() == 15.0
+    for g in (f, xt.jit(f), xt.jit(f, dynamic_dims="j")):
+        with pytest.raises(xt.SizeError, match=r"array 0 among the arguments of sum is .* args= says \(i: 3, j: "):
+            g(xt.ones(i=4, j=5, dtype="f4"))
+
+
+def test_derivatives_at_float64_where_jax_computes_in_float32() -> None:
+    """They have the dtypes of the arguments, as all derivatives."""
+    f = xt.from_jax(jnp.sin, xt.spec(i=None), xt.spec(i=None, dtype="f4"))
+    at = xt.array([0.25, 0.5], "i")
+    found = xt.grad(lambda x: xt.sum(f(x)))(at)
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found.values, np.cos(at.values), rtol=1e-6)
+    y, dy = xt.jvp(f, (at,), (at,))
+    assert (y.dtype, dy.dtype) == (np.float32, np.float32)
+    np.testing.assert_allclose(dy.values, np.cos(at.values) * at.values, rtol=1e-6)
