@@ -2,10 +2,14 @@
 # everything else is one line.
 PYTHON := .venv/bin/python
 
-.PHONY: setup demo test test-all test-devices test-vulkan test-metal fuzz fuzz-ir bench lint asan site \
-  wheel wheel-test wheels wheels-test sdist
+.PHONY: setup develop demo test test-all test-devices test-vulkan test-metal fuzz fuzz-ir bench lint asan \
+  site wheel wheel-test wheels wheels-test sdist
 setup:
 	@scripts/setup.sh
+
+# As setup, but Python files are used where they lie. The first time, and after each change of C++
+develop:
+	@XTENSOR_EDITABLE=1 scripts/setup.sh
 
 demo: setup
 	$(PYTHON) examples/digits.py

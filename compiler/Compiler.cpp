@@ -4,6 +4,7 @@
 #include "CPU/Passes.h"
 #include "GPU/KernelCode.h"
 #include "Pipelines.h"
+#include "Version.h"
 #include "XTensor/Fault.h"
 #include "compiler/Jit.h"
 #include "compiler/ObjectCache.h"
@@ -23,7 +24,10 @@
 using namespace mlir;
 using namespace xtensor;
 
-StringRef xtensor::compilerVersion() { return "xtensor 0.1.0"; }
+StringRef xtensor::compilerVersion() {
+  static const std::string version = std::string("xtensor ") + xt_version();
+  return version;
+}
 
 /// Which compiler this is: another build may generate other code for the same program. A build is
 /// told by the file that holds this function.

@@ -2,7 +2,8 @@
 # Everything into .venv, from a bare Debian 12: Debian packages, Python packages, the sources of
 # MLIR's own Python bindings, the build, the install. Each step is skipped when what it depends on
 # has not changed since it last succeeded. XTENSOR_PEERS=1 adds the libraries that tests compare
-# with, and compilers for other processors.
+# with, and compilers for other processors. XTENSOR_EDITABLE=1 installs a package whose Python files are
+# those of the sources; later calls without it keep it so, and XTENSOR_EDITABLE=0 ends that.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
@@ -21,9 +22,14 @@ progress() {
   done
 }
 
+editable=${XTENSOR_EDITABLE:-$([ -e .venv/.editable ] && echo 1 || echo 0)}
+what=(.)
+[ "$editable" = 0 ] || what=(--editable .)
+
 # What the installed package is made of, whatever the clock says about it.
 fingerprint() {
   {
+    echo "${what[@]}"
     dpkg-query -W -f '${Version}\n' libmlir-22-dev 2>/dev/null || true
     pwd
     (cd .venv && echo lib/python*/site-packages/jaxlib-*.dist-info) 2>/dev/null || true
@@ -75,7 +81,7 @@ if ! [ -x build/Release/bin/xtensor-opt ] || [ "$(cat .venv/.installed 2>/dev/nu
   step "C++ build and install"
   mkdir -p build
   if ! CC=clang-22 CXX=clang++-22 .venv/bin/python -m pip install -v --disable-pip-version-check \
-    --no-index --no-build-isolation --no-deps --force-reinstall . 2>&1 | tee build/setup.log | progress; then
+    --no-index --no-build-isolation --no-deps --force-reinstall "${what[@]}" 2>&1 | tee build/setup.log | progress; then
     grep -E -A5 'error:|FAILED' build/setup.log | head -40 >&2 || true
     tail -n 20 build/setup.log >&2
     echo "The build failed; all it said is in build/setup.log" >&2
@@ -84,6 +90,8 @@ if ! [ -x build/Release/bin/xtensor-opt ] || [ "$(cat .venv/.installed 2>/dev/nu
   for tool in xtensor-compile xtensor-opt xtensor-lsp-server; do
     ln -sf "$PWD/build/Release/bin/$tool" ".venv/bin/$tool"
   done
+  rm -f .venv/.editable
+  [ "$editable" = 0 ] || touch .venv/.editable
   fingerprint >.venv/.installed
   step "set up"
 fi

@@ -15,6 +15,7 @@
 #include "JaxCall.h"
 #include "Preload.h"
 #include "Signals.h"
+#include "Version.h"
 
 using namespace xtensor;
 
@@ -50,6 +51,8 @@ PyObject *checkPlace(PyObject *, PyObject *) {
     return nullptr;
   Py_RETURN_NONE;
 }
+
+PyObject *version(PyObject *, PyObject *) { return PyUnicode_FromString(xt_version()); }
 
 PyObject *numThreads(PyObject *, PyObject *) { return PyLong_FromLong(xt_num_threads()); }
 
@@ -91,6 +94,7 @@ PyMethodDef functions[] = {
     {"trim", trim, METH_NOARGS, "trim()\n--\n\nGives the freed buffers back to the system."},
     {"lapack_name", lapackName, METH_NOARGS,
      "lapack_name()\n--\n\nThe library behind xt.linalg, or None."},
+    {"version", version, METH_NOARGS, "version()\n--\n\nThe version of xtensor."},
     {"blas_name", blasName, METH_NOARGS, "blas_name()\n--\n\nThe matrix library in use."},
     {}};
 

@@ -84,7 +84,7 @@ if not _typing.TYPE_CHECKING:  # else any attribute would pass
     __getattr__ = _module_lookup(_sys.modules[__name__])
 
 
-__version__ = "0.1.0"
+__version__ = _native.version()
 
 __all__ = [
     "ArgumentError",

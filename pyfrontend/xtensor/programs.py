@@ -6,11 +6,14 @@ import os
 import sys
 from pathlib import Path
 
+from . import _native
+
 
 def run() -> None:
     """Becomes the program that the command is named after. Does not return."""
     name = Path(sys.argv[0]).name
-    program = Path(__file__).parent / "bin" / name
+    # An editable package has only its Python files elsewhere.
+    program = Path(_native.__file__).parent / "bin" / name
     try:
         os.execv(program, [name, *sys.argv[1:]])
     except OSError as error:
