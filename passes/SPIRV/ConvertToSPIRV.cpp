@@ -1,5 +1,6 @@
 // xtensor-convert-to-spirv: converts kernels to SPIR-V, next to their gpu.module.
 #include "GPU/Profile.h"
+#include "SPIRV/BitSelects.h"
 #include "SPIRV/CooperativeMatrices.h"
 #include "SPIRV/KernelPatterns.h"
 #include "SPIRV/NarrowIntegers.h"
@@ -109,6 +110,8 @@ struct ConvertToSPIRVPass : xtensor::impl::ConvertToSPIRVBase<ConvertToSPIRVPass
       auto copy = cast<gpu::GPUModuleOp>(b.clone(*original));
       const bool matrices = xtensor::spirv::multipliesMatrices(copy);
       mlir::spirv::TargetEnvAttr env = targetOf(module, matrices);
+      if (device.has("software"))
+        xtensor::spirv::selectBeforeBits(copy);
       if (!device.has("i64") && failed(xtensor::spirv::splitWideIntegers(copy)))
         return signalPassFailure();
       if (failed(xtensor::spirv::widenNarrowIntegers(copy, device)))

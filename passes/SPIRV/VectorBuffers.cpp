@@ -102,8 +102,8 @@ void xtensor::spirv::accessByElement(Value buffer) {
   }
 }
 
-void xtensor::spirv::convertVectorBuffers(gpu::GPUModuleOp kernel, const Profile &device) {
-  for (auto func : kernel.getOps<gpu::GPUFuncOp>()) {
+void xtensor::spirv::convertVectorBuffers(mlir::gpu::GPUModuleOp kernel, const Profile &device) {
+  for (auto func : kernel.getOps<mlir::gpu::GPUFuncOp>()) {
     for (BlockArgument argument : func.getArguments()) {
       auto type = dyn_cast<MemRefType>(argument.getType());
       if (!type)

@@ -339,9 +339,9 @@ struct Poison : OpConversionPattern<ub::PoisonOp> {
 
 } // namespace
 
-LogicalResult xtensor::spirv::splitWideIntegers(gpu::GPUModuleOp kernel) {
+LogicalResult xtensor::spirv::splitWideIntegers(mlir::gpu::GPUModuleOp kernel) {
   MLIRContext *context = kernel.getContext();
-  kernel.walk([](gpu::GPUFuncOp func) {
+  kernel.walk([](mlir::gpu::GPUFuncOp func) {
     for (BlockArgument argument : func.getBody().getArguments())
       splitBuffer(argument);
   });
@@ -367,7 +367,7 @@ LogicalResult xtensor::spirv::splitWideIntegers(gpu::GPUModuleOp kernel) {
           types, context, /*benefit=*/10);
   ConversionTarget target(*context);
   target.markUnknownOpDynamicallyLegal([&](Operation *op) { return types.isLegal(op); });
-  target.addLegalOp<UnrealizedConversionCastOp, gpu::GPUModuleOp, gpu::GPUFuncOp>();
+  target.addLegalOp<UnrealizedConversionCastOp, mlir::gpu::GPUModuleOp, mlir::gpu::GPUFuncOp>();
   if (failed(applyFullConversion(kernel, target, std::move(patterns))))
     return failure();
   SmallVector<UnrealizedConversionCastOp> left;
