@@ -30,6 +30,13 @@ def check(result: Any, arrays: Sequence[Any], program: Callable[[], Program] | N
         return
     traced = program()
     given = [*arrays, *traced.captured]
+    if nonfinite.has_effects(traced):
+        if all(map(nonfinite.is_finite, given)):
+            raise NonFiniteError(
+                f"result {bad[0]} of {traced.name} is not finite. The op was not found: a second run would call the "
+                "function of xt.callback(ordered=True) again. Leave ordered= out to find the op"
+            )
+        return
     error, is_there = None, True
     try:
         error, is_there = nonfinite.search(traced, given)

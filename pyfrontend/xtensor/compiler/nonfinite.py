@@ -32,6 +32,12 @@ _DERIVED = re.compile(r'loc\(fused<"(tangent|cotangent|residual)">')
 _NOT_OF_USERS = {
     "apply", "broadcast", "constant", "func.return", "pullback", "pushforward", "transposed", "vectorize", "yield",
 }  # fmt: skip
+# Elementwise ops that make NaN or infinities of finite operands.
+_MAKERS = {
+    "acos", "acosh", "add", "asin", "atanh", "cast", "cosh", "digamma", "div", "erfcinv", "erfcx", "erfinv", "exp",
+    "exp2", "expm1", "floor_div", "i0", "i1", "lgamma", "log", "log10", "log1p", "log2", "mod", "mul", "polygamma",
+    "pow", "rsqrt", "scale", "sinh", "sqrt", "sub", "tan", "y0", "y1",
+}  # fmt: skip
 _AROUND = 2  # elements on each side of the one that is told
 _MAIN: tuple[tuple[int, int], ...] = ()
 
@@ -61,6 +67,12 @@ def copied(x: Any) -> Any:
     return _native.from_buffer(np.array(values_of(x)), x.dims)
 
 
+def has_effects(program: Program) -> bool:
+    """Whether a second run would repeat what calls do beside their results: those with ``ordered=True``."""
+    ops = _ops_in(_main_of(program.module))
+    return any(op.name == "xtensor.callback" and "ordered" in op.attributes and not _only_acts(op) for op in ops)
+
+
 def search(program: Program, arrays: Sequence[Any]) -> tuple[NonFiniteError | None, bool]:
     """The error about the op that makes the first NaN or infinity of finite operands, None if they come from arguments
     or constants; and whether the second run has any. `arrays`: the arguments, and what the function captured."""
@@ -79,11 +91,12 @@ class Finding:
     of: str  # the op whose derivative this one is a part of; empty for an op of the program itself
     result: Any
     operands: tuple[tuple[str, Any], ...]
+    bad: np.ndarray[Any, Any]  # where it made that
     steps: tuple[str, ...] = ()
 
     def error(self) -> NonFiniteError:
         values = values_of(self.result)
-        bad = ~np.isfinite(values)
+        bad = self.bad
         at = tuple(int(i) for i in np.argwhere(bad)[0])
         dims = self.result.dims
         place = dict(zip(dims, at, strict=True))
@@ -248,19 +261,29 @@ class _Search:
                 return finding
         if op.regions:
             return self.enter(op, (*place, (number, 0)), known)
+        made = _made_here(op, value, [known[n] for n, _ in operands])
+        if made.any():
+            return self.finding(op, value, operands, known, made)
         born = is_nan and not any(has_nan(known[n]) for n in bad)
         if (bad and not born) or not operands or any(n[1] < 0 for n in bad):
             return None  # handed on; or a constant
-        return self.finding(op, value, operands, known)
+        return self.finding(op, value, operands, known, ~np.isfinite(values_of(value)))
 
-    def finding(self, op: ir.Operation, value: Any, operands: Sequence[tuple[Name, Any]], known: Values) -> Finding:
+    def finding(
+        self,
+        op: ir.Operation,
+        value: Any,
+        operands: Sequence[tuple[Name, Any]],
+        known: Values,
+        bad: np.ndarray[Any, Any],
+    ) -> Finding:
         is_derived, inner = _derived(op.location)
         of = ""
         if is_derived:
             names = self.ops_at.get(str(inner), [])
             of = names[-1] if names else "an op"
         named = tuple((self.called(n, x, i), known[n]) for i, (n, x) in enumerate(operands))
-        return Finding(op.name.removeprefix("xtensor."), c.file_line(op.location), of, value, named)
+        return Finding(op.name.removeprefix("xtensor."), c.file_line(op.location), of, value, named, bad)
 
     def called(self, name: Name, x: Any, i: int) -> str:
         """What an operand is called: a parameter's name, or the op that gives it."""
@@ -332,6 +355,21 @@ class _Search:
             yield i, body, here
             carry = self.advance(body, here, len(carry))
             i += 1
+
+
+def _made_here(op: ir.Operation, value: Any, operands: Sequence[Any]) -> np.ndarray[Any, Any]:
+    """Where an elementwise op made what is not finite of finite elements. Elsewhere, an operand may have it already."""
+    bad = ~np.isfinite(values_of(value))
+    if op.name.removeprefix("xtensor.") not in _MAKERS:
+        return np.zeros_like(bad)
+    for x in operands:
+        given = values_of(x)
+        if given.dtype.kind in "biu":
+            continue
+        order = [x.dims.index(d) for d in value.dims if d in x.dims]
+        index: Any = tuple(slice(None) if d in x.dims else None for d in value.dims)
+        bad &= np.isfinite(given).transpose(order)[index]
+    return bad
 
 
 def _element(x: Any, dim: str, i: int) -> Any:

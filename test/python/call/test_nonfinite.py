@@ -72,6 +72,37 @@ def test_derivatives_name_the_op_that_is_differentiated() -> None:
         assert "of xt.sqrt in line" in text
 
 
+def test_nan_in_an_argument_does_not_hide_another() -> None:
+    """An elementwise op tells what it makes of elements that are finite, also where others are not."""
+    x = xt.array([np.nan, 4.0, -1.0], "t")
+    made = "xt.sqrt made nan of finite operands at t=2 (1 of 3 elements of (t: 3))"
+    assert made in message(xt.jit(lambda x: xt.sum(xt.sqrt(x) + 1.0)), x)
+    assert made in message(xt.jit(lambda x: xt.sort(xt.sqrt(x), "t")), x)
+    text = message(xt.jit(lambda x, y: x / y), x, xt.array([1.0, 0.0], "u"))
+    assert "xt.divide made inf of finite operands at t=1, u=1 (2 of 6 elements of (t: 3, u: 2))" in text
+    step = xt.jit(lambda x: xt.scan(lambda c, _: (xt.sqrt(c) - 3.0, None), x, dim="s", length=2)[0])
+    assert "xt.sqrt made nan of finite operands at t=2" in message(step, x)
+    same = xt.jit(lambda x: xt.sort(xt.roll(x, t=1) * 2.0, "t"))
+    assert np.isnan(same(x).values).sum() == 1
+
+
+def test_calls_with_effects_are_not_repeated() -> None:
+    calls = []
+
+    def f(x: Any) -> Any:
+        calls.append(1)
+        return x.values
+
+    def g(ordered: bool) -> Any:
+        return xt.jit(lambda x: xt.log(xt.callback(f, x, result=x, ordered=ordered)))
+
+    text = message(g(True), X)
+    assert "The op was not found: a second run would call the function of xt.callback(ordered=True) again" in text
+    assert len(calls) == 1
+    assert "xt.log made nan of finite operands at t=2" in message(g(False), X)
+    assert np.isnan(g(True)(X * np.nan).values).all()
+
+
 def test_steps_of_loops() -> None:
     scan = xt.jit(lambda x: xt.scan(lambda c, v: (c - v, xt.log(c - v)), 2.5, x, dim="t"))
     text = message(scan, xt.array([1.0, 0.5, 3.0], "t"))
