@@ -48,8 +48,7 @@ def cond(predicate: ArrayLike, yes: Callable[..., Any], no: Callable[..., Any], 
     if tracing():
         return control.cond(predicate, yes, no, args)
     if not options.current().jit:
-        found = stepwise.cond(predicate, yes, no, args)
-        return _typed("cond", (yes, no), (predicate, args), found)
+        return _typed("cond", (yes, no), (predicate, args), *stepwise.cond(predicate, yes, no, args))
     return _eager("cond", (yes, no), (predicate, args))
 
 
@@ -76,8 +75,7 @@ def switch(index: ArrayLike, branches: Sequence[Callable[..., Any]], *args: Any)
     if not branches:
         raise ArgumentError("xt.switch: the list of branches is empty. Give at least one function")
     if not options.current().jit:
-        found = stepwise.switch(index, branches, args)
-        return _typed("switch", branches, (index, args), found)
+        return _typed("switch", branches, (index, args), *stepwise.switch(index, branches, args))
     return _eager("switch", branches, (index, args))
 
 
@@ -238,10 +236,9 @@ def _inline(op: str, f: Sequence[Any], args: tuple[Any, ...], static: dict[str, 
     return _map(f[0], args[0], static["dim"])
 
 
-def _typed(op: str, functions: Sequence[Callable[..., Any]], args: tuple[Any, ...], found: Any) -> Any:
-    """What a branch gave, with the types of the compiled op: a Python number takes the dtype that its counterpart has
-    in the other branches, which are traced where this matters."""
-    if not stepwise.has_weak(found):
+def _typed(op: str, functions: Sequence[Callable[..., Any]], args: tuple[Any, ...], found: Any, depends: bool) -> Any:
+    """What a branch gave, with the types of the compiled op. If these depend on the other branches, all are traced."""
+    if not depends:
         return found
     try:
         wanted = _program(op, functions, {}).trace(*args).outputs

@@ -91,28 +91,26 @@ def _where(given: Any) -> options.option:
 # -- branches ---------------------------------------------------------------------------------------------------------
 
 
-def cond(predicate: Any, yes: Callable[..., Any], no: Callable[..., Any], args: Sequence[Any]) -> Any:
-    """`yes(*args)` where the predicate holds, else `no(*args)`."""
+def cond(predicate: Any, yes: Callable[..., Any], no: Callable[..., Any], args: Sequence[Any]) -> tuple[Any, bool]:
+    """`yes(*args)` where the predicate holds, else `no(*args)`; and whether its type depends on the other one."""
     holds = bool(control.scalar_of("cond", "the predicate", predicate, "bool", lift))
     return _branch("cond", (yes, no), 0 if holds else 1, args)
 
 
-def switch(index: Any, branches: Sequence[Callable[..., Any]], args: Sequence[Any]) -> Any:
-    """`branches[index](*args)`, the index clamped into range."""
+def switch(index: Any, branches: Sequence[Callable[..., Any]], args: Sequence[Any]) -> tuple[Any, bool]:
+    """`branches[index](*args)`, the index clamped into range; and whether its type depends on the others."""
     i = int(control.scalar_of("switch", "the index", index, "integer", lift))
     return _branch("switch", branches, min(max(i, 0), len(branches) - 1), args)
 
 
-def _branch(op: str, branches: Sequence[Callable[..., Any]], taken: int, args: Sequence[Any]) -> Any:
+def _branch(op: str, branches: Sequence[Callable[..., Any]], taken: int, args: Sequence[Any]) -> tuple[Any, bool]:
     given = lifted(tuple(args))
     with _where(given):
         found = call_with(op, branches[taken], given)
-    return results_of(found, name_of(branches[taken]), has_dataarrays(tuple(args)))
-
-
-def has_weak(result: Any) -> bool:
-    """Whether the dtype of a result depends on the branches that were not taken."""
-    return any(spec(x).weak for x in tree.leaves(result) if isinstance(x, _native.Array))
+    result = results_of(found, name_of(branches[taken]), has_dataarrays(tuple(args)))
+    specs = [spec(x) for x in tree.leaves(result) if isinstance(x, _native.Array)]
+    # Numbers take the dtype of the other branches, and the first branch has the order of dims.
+    return result, any(s.weak or (taken and len(s.dims) > 1) for s in specs)
 
 
 # -- loops ------------------------------------------------------------------------------------------------------------
@@ -124,6 +122,7 @@ def while_loop(
     """`body` over and over, from `init`, while `keep_on(carry)` holds and at most `max_steps` times."""
     carry = _Carry(op, init)
     leaves, i = carry.init, 0
+    before, settled = leaves, True
 
     def step(given: Sequence[Any]) -> list[Any]:
         found = carry.leaves_of(call_with(op, body, [carry.unflatten(given)], roles=("carry",)), body)
@@ -136,8 +135,10 @@ def while_loop(
             if not bool(carry.decide(keep_on, leaves)):
                 break
         with _where(init), _step(op, body, i):
-            leaves = _settled(carry, leaves, step, body)
+            before, (leaves, settled) = leaves, _settled(carry, leaves, step, body)
         i += 1
+    while not settled:
+        leaves, settled = _settled(carry, carry.fit(before), step, body)
     if not i and any(x.weak for x in leaves):
         return UNKNOWN
     return _results(carry.unflatten(leaves), init)
@@ -145,11 +146,13 @@ def while_loop(
 
 def _settled(
     carry: _Carry, given: Sequence[Any], step: Callable[[Sequence[Any]], list[Any]], fn: Callable[..., Any]
-) -> list[Any]:
-    """The carry after a step. Numbers of Python take the dtype that the step gives them, as in a compiled loop."""
+) -> tuple[list[Any], bool]:
+    """The carry after a step, and whether its types are those of all further steps. Numbers of Python take the dtype
+    that the step gives them, as in a compiled loop. Where they move along the carry, that takes several steps: of a
+    loop with fewer, the last one is computed again."""
     found = step(given)
-    carry.settle(found, fn)
-    return carry.fit(found)
+    settled = carry.settle(found, fn)
+    return carry.fit(found), settled
 
 
 def scan(
@@ -175,9 +178,9 @@ def scan(
         with _where((init, xs)), _step(op, f, i):
             found, ys, shape = carry.step(f, carry.unflatten(leaves), x, dim)
             settled = carry.settle(found, f)
-            if not settled and i == order[-1]:  # the ys of a loop with one step, from a carry of the types of the loop
+            while not settled and i == order[-1]:  # from a carry of the types of the loop, as in `_settled`
                 found, ys, shape = carry.step(f, carry.unflatten(carry.fit(leaves)), x, dim)
-                carry.settle(found, f)
+                settled = carry.settle(found, f)
         leaves = carry.fit(found)
         stacked.append(ys)
     if reverse:
@@ -213,7 +216,8 @@ def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Any) -> A
         for what, x in (("lo", lo), ("hi", hi))
     )
     carry = _Carry("fori_loop", init)
-    leaves = carry.init
+    before = leaves = carry.init
+    settled = True
     for i in range(first, last):
 
         def step(given: Sequence[Any], i: int = i) -> list[Any]:
@@ -224,7 +228,9 @@ def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Any) -> A
             return carry.leaves_of(found, body)
 
         with _where(init), _step("fori_loop", body, i):
-            leaves = _settled(carry, leaves, step, body)
+            before, (leaves, settled) = leaves, _settled(carry, leaves, step, body)
+    while not settled:
+        leaves, settled = _settled(carry, carry.fit(before), step, body)
     if first >= last and any(x.weak for x in leaves):
         return UNKNOWN
     return _results(carry.unflatten(leaves), init)

@@ -64,6 +64,25 @@ def test_types_of_loops(name: str) -> None:
     check_equal(*both(LOOPS[name], X))
 
 
+A, B = xt.ones(a=2, b=3), xt.zeros(b=3, a=2)
+F4 = xt.array(1.5, (), dtype="f4")
+MOVING: dict[str, Any] = {
+    "order of dims": lambda: [xt.cond(p, lambda: {"x": A}, lambda: {"x": B}) for p in (True, False)],
+    "order of dims in a switch": lambda: [xt.switch(i, [lambda: A, lambda: B, lambda: A]) for i in range(3)],
+    "while": lambda: xt.while_loop(lambda c: c[0] < 2, lambda c: (c[1], c[2], c[2] * F4), (1, 2, 3)),
+    "fori": lambda: xt.fori_loop(0, 1, lambda i, c: (c[1], c[2], c[2] * F4), (1, 2, 3)),
+    "scan": lambda: xt.scan(lambda c, _: ((c[1], c[2], c[2] * F4), c[0]), (1, 2, 3), dim="t", length=1),
+}
+
+
+@pytest.mark.parametrize("name", MOVING)
+def test_types_that_a_step_or_a_branch_alone_does_not_give(name: str) -> None:
+    """Numbers that move along a carry take several steps to their dtypes. The first branch has the order of dims."""
+    stepped, compiled = both(MOVING[name])
+    check_equal(stepped, compiled)
+    assert [x.dims for x in xt.tree.leaves(stepped)] == [x.dims for x in xt.tree.leaves(compiled)]
+
+
 def test_bodies_see_values(capsys: pytest.CaptureFixture[str]) -> None:
     @xt.jit
     def f(x: Any) -> Any:
