@@ -96,6 +96,6 @@ if rank == 0:
     axes.imshow(shown, cmap="RdBu", vmin=-most, vmax=most, origin="lower", extent=(0, 1, 0, 1))
     for strip in range(1, processes):
         axes.axhline(strip / processes, color="grey", lw=0.5, ls="--")
-    axes.set(xticks=[], yticks=[], title=f"waves on a lake, after {STEPS} steps, in {processes} strips")
+    axes.set(xticks=[], yticks=[], title=f"waves on a lake after {STEPS} steps; strips: {processes}")
     Path("out").mkdir(exist_ok=True)
     figure.savefig("out/waves.png", dpi=100)

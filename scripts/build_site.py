@@ -130,6 +130,7 @@ def main() -> None:
     texts["docs/gallery.md"] = texts["docs/gallery.md"].replace(".py)", ".md)")
     for page, text in texts.items():
         write(page, text)
+    shutil.copytree(ROOT / "docs" / "pictures", SOURCE / "docs" / "pictures")
 
     families = list_functions.families()
     for title, names in families.items():

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Draws the pictures of README.md into docs/pictures, each below 150 kB.
+
+scripts/draw_pictures.py explorer         a page of the explorer, by Debian's Chromium
+scripts/draw_pictures.py gallery FOLDER   what programs of the gallery drew, out/ after running them
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PICTURES = ROOT / "docs" / "pictures"
+MOST_BYTES = 150_000
+GALLERY = ("climate", "kalman", "deblur", "images", "nbody", "waves")
+LOSS = """import xtensor as xt
+
+
+def loss(w, x, y):  # w(feature)  x(sample, feature)  y(sample)
+    error = xt.tanh(x @ w) - y
+    return xt.mean(xt.square(error))
+
+
+gradient = xt.jit(xt.grad(loss))
+"""
+
+
+def explorer() -> None:
+    """The gradient of a loss, with one line of Python chosen."""
+    import runpy
+
+    import xtensor as xt
+    from playwright.sync_api import sync_playwright
+
+    with tempfile.TemporaryDirectory() as folder:
+        program, page_file = Path(folder) / "loss.py", Path(folder) / "loss.html"
+        program.write_text(LOSS)
+        names = runpy.run_path(str(program))
+        x = xt.spec(sample=100, feature=32, dtype="f4")
+        types = xt.spec(feature=32, dtype="f4"), x, xt.spec(sample=100, dtype="f4")
+        names["gradient"].explore(*types).write(page_file)
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+            page = browser.new_page(viewport={"width": 1200, "height": 560})
+            page.goto(page_file.as_uri())
+            page.get_by_text("xt.tanh(x @ w)").first.click()
+            page.screenshot(path=PICTURES / "explorer.png")
+            browser.close()
+
+
+def gallery(folder: Path) -> None:
+    """Six pictures in two rows."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, grid = plt.subplots(2, 3, figsize=(12, 5.6), layout="constrained")
+    for axes, name in zip(grid.flat, GALLERY, strict=True):
+        axes.imshow(plt.imread(folder / f"{name}.png"), interpolation="antialiased")
+        axes.axis("off")
+    figure.savefig(PICTURES / "gallery.jpg", dpi=100, pil_kwargs={"quality": 80, "optimize": True})
+
+
+def main() -> None:
+    PICTURES.mkdir(exist_ok=True)
+    if sys.argv[1:] == ["explorer"]:
+        explorer()
+    elif sys.argv[1:2] == ["gallery"] and len(sys.argv) == 3:
+        gallery(Path(sys.argv[2]))
+    else:
+        sys.exit(__doc__)
+    for path in PICTURES.iterdir():
+        if path.stat().st_size > MOST_BYTES:
+            sys.exit(f"{path} has {path.stat().st_size} bytes, {MOST_BYTES} at most")
+
+
+if __name__ == "__main__":
+    main()
