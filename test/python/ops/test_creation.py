@@ -104,7 +104,7 @@ def test_errors() -> None:
         xt.arange(0, 5, 0)
     with pytest.raises(ValueError, match="both"):
         xt.zeros({"a": 1}, b=2)
-    with pytest.raises(TypeError, match="dict"):
+    with pytest.raises(TypeError, match="sizes have names, and 3 has none"):
         xt.zeros(3)
     with pytest.raises(TypeError):
         xt.zeros(a=2, dtype="M8[s]")
