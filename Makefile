@@ -2,8 +2,8 @@
 # everything else is one line.
 PYTHON := .venv/bin/python
 
-.PHONY: setup develop demo test test-all test-devices test-vulkan test-metal fuzz fuzz-ir bench lint asan \
-  site wheel wheel-test wheels wheels-test sdist
+.PHONY: setup develop demo test test-all test-devices test-vulkan test-metal fuzz fuzz-ir bench sweep lint \
+  asan site wheel wheel-test wheels wheels-test sdist
 setup:
 	@scripts/setup.sh
 
@@ -53,6 +53,10 @@ bench: setup
 	$(PYTHON) benchmarks/gradient_memory.py
 	$(PYTHON) benchmarks/fourier.py
 	$(PYTHON) benchmarks/aot.py
+
+# The cliffs of single ops: `make sweep FAMILY="moves casts"`; without FAMILY all of them.
+sweep: setup
+	$(PYTHON) benchmarks/sweep.py $(FAMILY)
 
 lint: setup
 	scripts/lint.sh
