@@ -216,7 +216,7 @@ def elementwise() -> Iterator[Case]:
             x = Arg((size,), dtype)
             for name in unary:
                 function = lambda m, x, name=name: getattr(m, name)(x)  # noqa: E731
-                ours = {"sigmoid": lambda xt, x: xt.nn.sigmoid(x)}.get(name, function)
+                ours = {"sigmoid": lambda xt, x: xt.sigmoid(x)}.get(name, function)
                 if name == "sigmoid":
                     yield _case(name, x, ours=ours, jax=lambda m, x: _jax_nn().sigmoid(x), torch=function)
                 else:
@@ -224,7 +224,7 @@ def elementwise() -> Iterator[Case]:
             yield _case(
                 "gelu",
                 x,
-                ours=lambda xt, x: xt.nn.gelu(x),
+                ours=lambda xt, x: xt.gelu(x),
                 jax=lambda m, x: _jax_nn().gelu(x, approximate=False),
                 torch=lambda m, x: m.nn.functional.gelu(x),
             )
@@ -238,7 +238,8 @@ def elementwise() -> Iterator[Case]:
                 one = 1 if dtype[0] in "iu" and name in ("remainder", "floor_divide") else 0
                 function = lambda m, x, y, name=name, one=one: getattr(m, name)(x, y + one if one else y)  # noqa: E731
                 if name == "power":
-                    yield _case(name, args, ours=function, jax=function, torch=lambda m, x, y: m.pow(x, y))
+                    pow = lambda m, x, y: m.pow(x, y)  # noqa: E731
+                    yield _case(name, args, ours=pow, jax=function, torch=pow)
                 else:
                     yield _case(name, args, ours=function, same=function)
 
