@@ -16,7 +16,7 @@ void xta_parallel_for(void (*body)(void *, int64_t, int64_t, xt_call *), void *c
 
 /* As the routines of runtime.h (sort.c; lapack.c where a library is named), and what they take from
  * the call (kernel.c). */
-#define XT_ROUTINE(name)                                                                           \
+#define XT_ROUTINE(name, reports, work)                                                            \
   void xta_own_##name(const xt_array *arrays, const int64_t *options, xt_call *call);
 #include "Routines.def"
 void *xta_arena_acquire(int64_t bytes, xt_call *call);

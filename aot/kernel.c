@@ -72,7 +72,7 @@ void xta_gemm_f64(int64_t trans_a, int64_t trans_b, int64_t m, int64_t n, int64_
     xta_own_gemm_f64(trans_a, trans_b, m, n, k, a, lda, b, ldb, c, ldc, accumulate, call);
 }
 
-#define XT_ROUTINE(name)                                                                           \
+#define XT_ROUTINE(name, reports, work)                                                            \
   void xta_##name(const xt_array *arrays, const int64_t *options, xt_call *call) {                 \
     call->services->routine(call, #name, arrays, options);                                         \
   }

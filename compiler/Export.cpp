@@ -361,7 +361,7 @@ private:
   static std::vector<std::string> routinesOf(llvm::ArrayRef<OwningOpRef<ModuleOp>> code) {
     std::vector<std::string> found;
     for (StringRef name : {
-#define XT_ROUTINE(name) #name,
+#define XT_ROUTINE(name, reports, work) #name,
 #include "Routines.def"
          })
       if (callsAny(code, name))

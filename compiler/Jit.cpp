@@ -63,7 +63,7 @@ static orc::SymbolMap runtimeSymbols(orc::ExecutionSession &session) {
   define("xt_call_unmap", &xt_call_unmap);
   define("xt_poll", &xt_poll);
   define("xt_report_index", &xt_report_index);
-#define XT_ROUTINE(name) define(#name, &name);
+#define XT_ROUTINE(name, reports, work) define(#name, &name);
 #include "Routines.def"
 #if defined(__x86_64__)
   define("__truncdfhf2", &xt_truncdfhf2);

@@ -14,6 +14,7 @@
 #include "Buffers/Passes.h"
 #include "CPU/MemRefPointers.h"
 #include "CPU/Passes.h"
+#include "Routines.h"
 #include "XTensor/Dims.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -225,17 +226,18 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
   }
 
   /// Whether anything in the module reports to the call's status or asks for it: an index, an
-  /// arena, a loop, or a routine that has an arena of its own.
+  /// arena, a loop, or a routine.
   bool mayReport() {
     return getOperation()->hasAttr("xtensor.sites") || getOperation().lookupSymbol(kPollFunction) ||
-           getOperation().lookupSymbol("xt_argsort") || getOperation().lookupSymbol("xt_top_k") ||
-           getOperation().lookupSymbol("xt_all_reduce") ||
-           getOperation().lookupSymbol("xt_all_gather") || getOperation().lookupSymbol("xt_halo") ||
-           getOperation().lookupSymbol("xt_callback") ||
-           getOperation().lookupSymbol("xt_fourier") ||
+           llvm::any_of(getOperation().getOps<SymbolOpInterface>(), reports) ||
            getOperation()
                ->walk([](memref::AllocOp) { return WalkResult::interrupt(); })
                .wasInterrupted();
+  }
+
+  static bool reports(SymbolOpInterface symbol) {
+    const Routine *routine = routineNamed(symbol.getName());
+    return routine && routine->reports;
   }
 };
 

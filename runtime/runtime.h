@@ -89,7 +89,8 @@ typedef struct xt_array {
 
 /* A routine that the op xtensor.library calls. It takes ins, then outs; its comment describes the
  * options. Ins and outs do not overlap. */
-#define XT_ROUTINE(name) XT_API void name(const xt_array *arrays, const int64_t *options);
+#define XT_ROUTINE(name, reports, work)                                                            \
+  XT_API void name(const xt_array *arrays, const int64_t *options);
 #include "Routines.def"
 
 /* What xt_callback calls, on its thread. A result other than 0 becomes the status of the call. It

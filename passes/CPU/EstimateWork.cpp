@@ -3,6 +3,7 @@
 #include "CPU/Passes.h"
 
 #include "Estimates.h"
+#include "Routines.h"
 #include "XTensor/XTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -110,20 +111,17 @@ private:
     return elements * each;
   }
 
-  /// Sorts and Fourier transforms aside, a routine takes about the elements of its matrices times
-  /// their side.
   static double workOfRoutine(LibraryOp op) {
-    StringRef name = op.getRoutine();
-    // They wait for other processes, or for Python.
-    if (name.starts_with("xt_all_") || name == "xt_callback")
+    const Routine *routine = routineNamed(op.getRoutine());
+    RoutineWork work = routine ? routine->work : RoutineWork::Side;
+    if (work == RoutineWork::Waits)
       return kLongCall;
     double elements = 0, side = 1;
     for (Value operand : op.getOperands())
       elements += elementsOf(operand);
     for (int64_t size : cast<ShapedType>(op.getOperand(0).getType()).getShape())
       side = std::max<double>(side, ShapedType::isDynamic(size) ? kOpenSteps : size);
-    bool isSortOrFourier = name == "xt_argsort" || name == "xt_top_k" || name == "xt_fourier";
-    return 100 + elements * (isSortOrFourier ? 16 : side);
+    return 100 + elements * (work == RoutineWork::Elements ? 16 : side);
   }
 
   /// Steps between polls are a power of two.

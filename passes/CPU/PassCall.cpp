@@ -1,8 +1,8 @@
 // xtensor-pass-call: makes code that does not use state of the process.
 #include "CPU/Passes.h"
 
+#include "Routines.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "llvm/ADT/StringSet.h"
 
 namespace xtensor {
 #define GEN_PASS_DEF_PASSCALL
@@ -28,7 +28,7 @@ struct PassCallPass : xtensor::impl::PassCallBase<PassCallPass> {
       if (func.isExternal())
         renamed = "xta_" + name.drop_front(3).str();
       // A routine is told by its whole name: xta_xt_argsort.
-      if (func.isExternal() && isRoutine(name))
+      if (func.isExternal() && routineNamed(name))
         renamed = "xta_" + name.str();
       names[name] = renamed;
       addArgument(func, pointer);
@@ -86,14 +86,6 @@ private:
     }
     if (!func.isExternal())
       func.getBody().addArgument(type, func.getLoc());
-  }
-
-  static bool isRoutine(StringRef name) {
-    static const llvm::StringSet<> routines = {
-#define XT_ROUTINE(name) #name,
-#include "Routines.def"
-    };
-    return routines.contains(name);
   }
 };
 

@@ -41,7 +41,7 @@ void routine(xt_call *call, const char *name, const xt_array *arrays, const int6
     const char *name;
     void (*function)(const xt_array *, const int64_t *);
   } known[] = {
-#define XT_ROUTINE(name) {#name, name},
+#define XT_ROUTINE(name, reports, work) {#name, name},
 #include "Routines.def"
   };
   xt_begin_call(&call->status);
