@@ -147,11 +147,7 @@ Value SumTree::sum(PatternRewriter &rewriter) {
     Value part = partOf(rewriter, root, {from, to});
     if (!part)
       part = scalar(rewriter, root.getLoc(), type.getElementType(), 0);
-    SmallVector<int64_t> shape(type.getShape());
-    shape[type.find(dim)] = to - from;
-    parts.push_back(conform(
-        rewriter, root.getLoc(), part,
-        ArrayType::get(type.getContext(), type.getDimNames(), shape, type.getElementType()), {}));
+    parts.push_back(conform(rewriter, root.getLoc(), part, withSize(type, dim, to - from), {}));
   }
   return ConcatOp::create(rewriter, root.getLoc(), parts, dim);
 }
