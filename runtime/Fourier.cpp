@@ -8,6 +8,7 @@
 #include <limits>
 #include <new>
 #include <stdexcept>
+#include <type_traits>
 
 using namespace xtensor;
 using namespace xtensor::fourier;
@@ -23,9 +24,10 @@ void runHere(const Job<T> &job) {
                                ? 2
                            : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 1
                                                                                              : 0;
-  if (level == 2)
-    return avx512::run(job);
-  if (level == 1)
+  if constexpr (std::is_same_v<T, double>)
+    if (level == 2)
+      return avx512::run(job);
+  if (level >= 1)
     return avx2::run(job);
 #endif
   base::run(job);

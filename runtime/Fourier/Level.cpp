@@ -134,10 +134,12 @@ std::shared_ptr<Plan> keptPlan(size_t length, bool vectorize) {
   std::shared_ptr<Plan> get_plan<Plan>(size_t length, bool vectorize) {                            \
     return keptPlan<Plan>(length, vectorize);                                                      \
   }
-XT_KEEP(pocketfft_c<float>)
 XT_KEEP(pocketfft_c<double>)
-XT_KEEP(pocketfft_r<float>)
 XT_KEEP(pocketfft_r<double>)
+#ifndef XT_DOUBLES_ONLY
+XT_KEEP(pocketfft_c<float>)
+XT_KEEP(pocketfft_r<float>)
+#endif
 
 } // namespace
 } // namespace ducc0::detail_fft
@@ -172,7 +174,9 @@ static void transform(const Job<T> &job) {
   }
 }
 
+#ifndef XT_DOUBLES_ONLY
 void run(const Job<float> &job) { transform(job); }
+#endif
 void run(const Job<double> &job) { transform(job); }
 
 } // namespace xtensor::fourier::XT_LEVEL
