@@ -24,14 +24,14 @@ function(xtensor_unite library)
   endif()
 endfunction()
 
-# Parse cmake/Precompiled.h once, with the dialect's library, and let `library` use the result:
-# MLIR's headers are most of the time that a source takes.
+# Parse a header once for all sources of `library`: MLIR's headers are most of the time that a source
+# takes. Without a header, use the result of the dialect's library, which is cmake/Precompiled.h.
 function(xtensor_precompile library)
   if(NOT XTENSOR_PRECOMPILE)
     return()
   endif()
-  if(library STREQUAL "XTensorDialect")
-    target_precompile_headers(${library} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/Precompiled.h)
+  if(ARGN)
+    target_precompile_headers(${library} PRIVATE ${ARGN})
   else()
     target_precompile_headers(${library} REUSE_FROM XTensorDialect)
   endif()
