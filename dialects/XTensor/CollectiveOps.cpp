@@ -31,14 +31,12 @@ LogicalResult AllGatherOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor
   StringAttr dim = adaptor.getDimAttr();
   if (failed(checkDims("all_gather", loc, type, {dim})))
     return failure();
-  SmallVector<int64_t> shape(type.getShape());
-  int64_t &size = shape[type.find(dim)];
   auto processes = static_cast<int64_t>(adaptor.getProcesses());
-  if (type.isDynamic(dim) || processes < 1 || llvm::MulOverflow(size, processes, size))
+  int64_t size;
+  if (type.isDynamic(dim) || processes < 1 || llvm::MulOverflow(type.getSize(dim), processes, size))
     return emitOptionalError(loc, Fault::Size, "all_gather: ", processes, " parts along dim ", dim,
                              " of ", describeDims(type));
-  types.push_back(
-      ArrayType::get(type.getContext(), type.getDimNames(), shape, type.getElementType()));
+  types.push_back(withSize(type, dim, size));
   return success();
 }
 

@@ -70,6 +70,16 @@ ArrayType xtensor::reordered(ArrayType type, ArrayRef<Attribute> dims) {
   return ArrayType::get(type.getContext(), names, shape, type.getElementType());
 }
 
+ArrayType xtensor::withShape(ArrayType type, ArrayRef<int64_t> shape) {
+  return ArrayType::get(type.getContext(), type.getDimNames(), shape, type.getElementType());
+}
+
+ArrayType xtensor::withSize(ArrayType type, Attribute dim, int64_t size) {
+  SmallVector<int64_t> shape(type.getShape());
+  shape[type.find(dim)] = size;
+  return withShape(type, shape);
+}
+
 ArrayType xtensor::withLeading(ArrayType type, StringAttr name, int64_t size) {
   SmallVector<StringAttr> names{name};
   SmallVector<int64_t> shape{size};

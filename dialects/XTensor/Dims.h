@@ -33,6 +33,10 @@ ArrayType minus(ArrayType type, llvm::ArrayRef<mlir::Attribute> dims);
 ArrayType reordered(ArrayType type, llvm::ArrayRef<mlir::Attribute> dims);
 /// With `name` of `size` as the first dim.
 ArrayType withLeading(ArrayType type, mlir::StringAttr name, int64_t size);
+/// With other sizes of the same dims, in order.
+ArrayType withShape(ArrayType type, llvm::ArrayRef<int64_t> shape);
+/// With another size of one dim.
+ArrayType withSize(ArrayType type, mlir::Attribute dim, int64_t size);
 /// The dims of `a` that `b` lacks.
 llvm::SmallVector<mlir::Attribute> lacking(ArrayType a, ArrayType b);
 /// The dims whose size is `?`, in order.

@@ -187,8 +187,7 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor ada
                                have);
     shape[type->find(dim)] = size;
   }
-  types.push_back(
-      ArrayType::get(type->getContext(), type->getDimNames(), shape, type->getElementType()));
+  types.push_back(withShape(*type, shape));
   return success();
 }
 
@@ -224,8 +223,7 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adapt
       return emitOptionalError(loc, Fault::Dimension, "pad: dim ", dim, " would be too large");
     size = total;
   }
-  types.push_back(
-      ArrayType::get(type->getContext(), type->getDimNames(), shape, type->getElementType()));
+  types.push_back(withShape(*type, shape));
   return success();
 }
 
@@ -254,14 +252,9 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor ad
       return emitOptionalError(loc, Fault::Dimension, "concat: dim ", dim, " would be too large");
     others.push_back(minus(type, {dim}));
   }
-  auto rest = inferUnion("concat", loc, others, first.getElementType());
-  if (failed(rest))
+  if (failed(inferUnion("concat", loc, others, first.getElementType())))
     return failure();
-  SmallVector<int64_t> shape;
-  for (StringAttr name : first.getDimNames())
-    shape.push_back(name == dim ? total : rest->getSize(name));
-  types.push_back(
-      ArrayType::get(first.getContext(), first.getDimNames(), shape, first.getElementType()));
+  types.push_back(withSize(first, dim, total));
   return success();
 }
 

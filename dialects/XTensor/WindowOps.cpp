@@ -78,9 +78,6 @@ LogicalResult OverlapAddOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adapto
                              " windows of ", size, " elements, stride ", stride, ", dilation ",
                              dilation, ", do not fit into ", length);
   ArrayType kept = minus(type, {from});
-  SmallVector<int64_t> shape(kept.getShape());
-  shape[kept.find(dim)] = length;
-  types.push_back(
-      ArrayType::get(type.getContext(), kept.getDimNames(), shape, type.getElementType()));
+  types.push_back(withSize(kept, dim, length));
   return success();
 }
