@@ -93,7 +93,7 @@ FailureOr<ArrayType> Distributor::partOf(ArrayType whole, Operation *op) {
                              << " of the mesh; rename one of them to a dim that is not split";
     size /= along->processes;
   }
-  return ArrayType::get(whole.getContext(), whole.getDimNames(), shape, whole.getElementType());
+  return withShape(whole, shape);
 }
 
 LogicalResult Distributor::setArguments(Block &block, Operation *op) {

@@ -42,11 +42,8 @@ static LogicalResult scan(Distributor &t, Operation *o) {
   // Stacks have the steps of all processes; a carry that has the dim is a part like any other.
   size_t carries = op.getCarry().size();
   for (auto [type, result] : llvm::drop_begin(llvm::zip_equal(types, op.getResults()), carries))
-    if (type.hasDim(dim)) {
-      SmallVector<int64_t> shape(type.getShape());
-      shape[type.find(dim)] = t.wholeOf(result).getSize(dim);
-      type = ArrayType::get(type.getContext(), type.getDimNames(), shape, type.getElementType());
-    }
+    if (type.hasDim(dim))
+      type = withSize(type, dim, t.wholeOf(result).getSize(dim));
   setResults(op, types);
   t.takeParts(op, *wanted);
   return success();
