@@ -35,12 +35,6 @@ int64_t Rows::received(int64_t each) const {
   return most;
 }
 
-ArrayType xtensor::withSize(ArrayType type, StringAttr dim, int64_t size) {
-  SmallVector<int64_t> shape(type.getShape());
-  shape[type.find(dim)] = size;
-  return ArrayType::get(type.getContext(), type.getDimNames(), shape, type.getElementType());
-}
-
 Value xtensor::positions(OpBuilder &b, Location loc, const Rows &rows) {
   Type i64 = b.getI64Type();
   auto number = [&](int64_t n) { return scalar(b, loc, i64, static_cast<double>(n)); };

@@ -29,7 +29,6 @@ struct Rows {
   int64_t received(int64_t each) const;
 };
 
-ArrayType withSize(ArrayType type, mlir::StringAttr dim, int64_t size);
 /// The numbers of the positions, as an array of int64 along the dim.
 mlir::Value positions(mlir::OpBuilder &b, mlir::Location loc, const Rows &rows);
 /// Elements that this process has: any where the array does not have the position. Null: it is
