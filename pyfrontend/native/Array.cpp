@@ -166,9 +166,15 @@ PyObject *part(PyObject *o, PyObject *args) {
   }
   // A copy: what programs are given begins where the device's memory may be bound.
   auto result = steal(newArray(type, a->device));
-  if (!result)
+  auto kept = steal(viewOf(a, a->type)); // no call takes over the memory meanwhile
+  if (!result || !kept)
     return nullptr;
-  if (xt_device_copy(a->device, result->data, from, type->nbytes)) {
+  int32_t failed;
+  // The device may be in a call that waits for the interpreter (xt.callback).
+  Py_BEGIN_ALLOW_THREADS;
+  failed = xt_device_copy(a->device, result->data, from, type->nbytes);
+  Py_END_ALLOW_THREADS;
+  if (failed) {
     raiseDeviceError("an array cannot be copied");
     return nullptr;
   }

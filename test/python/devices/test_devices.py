@@ -13,6 +13,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 import traceback
 
 import numpy as np
@@ -563,3 +564,24 @@ def test_tracebacks_of_what_devices_find_hold_the_users_frames():
             program()
         inside = [f for f in traceback.extract_tb(caught.value.__traceback__) if "/xtensor/" in f.filename]
         assert len(inside) <= 1, name
+
+
+@needs_device
+def test_a_read_does_not_hold_the_interpreter_that_a_callback_waits_for():
+    """A program in a callback has the device's lock, and a copy on the device waits for it."""
+    x = xt.array(host(3, 4), dims=("a", "b")).to(NAME)
+    began = threading.Event()
+
+    def slow(v):
+        began.set()
+        time.sleep(0.2)  # without the interpreter's lock
+        return v
+
+    f = xt.jit(lambda v: xt.callback(slow, v, result=v) + 1)
+    thread = threading.Thread(target=lambda: f(x).values)
+    thread.start()
+    assert began.wait(60)
+    row = x.isel(a=1)
+    thread.join(60)
+    assert not thread.is_alive()
+    np.testing.assert_array_equal(row.values, x.values[1])
