@@ -100,12 +100,13 @@ static bool moveSelectIntoBits(SelectInst &select) {
       IRBuilder<> b(&select);
       // One bit of the condition may stand for elements that are wider or narrower than those here.
       Type *type = select.getType();
-      Value *first = b.CreateBitCast(sides[kept], type), *last = b.CreateBitCast(sides[1 - kept], type);
+      Value *first = b.CreateBitCast(sides[kept], type),
+            *last = b.CreateBitCast(sides[1 - kept], type);
       Value *mixed = chosenFirst ? b.CreateSelect(select.getCondition(), first, last)
                                  : b.CreateSelect(select.getCondition(), last, first);
       mixed = b.CreateBitCast(mixed, bits->getType());
-      Value *result = b.CreateOr(b.CreateAnd(sides[kept], masks[kept]),
-                                 b.CreateAnd(mixed, masks[1 - kept]));
+      Value *result =
+          b.CreateOr(b.CreateAnd(sides[kept], masks[kept]), b.CreateAnd(mixed, masks[1 - kept]));
       select.replaceAllUsesWith(b.CreateBitCast(result, type));
       return true;
     }
