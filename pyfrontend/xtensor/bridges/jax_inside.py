@@ -180,8 +180,8 @@ class _Function:
 
         def pull(arrays: Sequence[Any]) -> list[Any]:
             primals, cts = arrays[: len(self.dims)], arrays[len(self.dims) :]
-            back = jax.vjp(self._of(primals, moving, results), *[primals[i] for i in moving])[1]
-            return list(back(list(cts)))
+            found, back = jax.vjp(self._of(primals, moving, results), *[primals[i] for i in moving])
+            return list(back([ct.astype(y.dtype) for y, ct in zip(found, cts, strict=True)]))
 
         dims = [*self.dims, *(self.results[i].dims for i in results)]
         types = [Spec(self.dims[i], [None] * len(self.dims[i]), primals[i].dtype) for i in moving]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _LOOPS = ("xtensor.scan", "xtensor.while", "xtensor.switch")  # ops with regions that this module runs itself
 _PASSES = "builtin.module(xtensor-simplify,xtensor-differentiate)"
-_DERIVED = re.compile(r'loc\(fused<"(tangent|cotangent|residual)">')
+_DERIVED = re.compile(r'loc\(fused<"(tangent|cotangent|residual)\b')
 # Ops that a user does not write as functions: no derivative is said to be theirs.
 _NOT_OF_USERS = {
     "apply", "broadcast", "constant", "func.return", "pullback", "pushforward", "transposed", "vectorize", "yield",

