@@ -209,7 +209,7 @@ void xt_all_reduce(const xt_array *arrays, const int64_t *options) {
   int64_t count = countOf(x), bytes = bytesOf(x.type);
   for (int64_t done = 0; done < count; done += kMostAtOnce) {
     int some = static_cast<int>(std::min(kMostAtOnce, count - done));
-    sent += 2 * some * bytes * (together.processes - 1) / together.processes;
+    sent += int64_t(2) * some * bytes * (together.processes - 1) / together.processes;
     registry().mpi.all_reduce(from.data + done * bytes, to.data + done * bytes, some, type, op,
                               together.handle);
   }

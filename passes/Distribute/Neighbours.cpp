@@ -128,8 +128,12 @@ Value Neighbours::made(Value v, const Rows &wanted) {
     return gather.getDimAttr() == dim ? Value() : again(op, wanted);
   if (auto halo = dyn_cast<HaloOp>(op))
     return halo.getDimAttr() == dim ? Value() : again(op, wanted);
-  if (auto gather = dyn_cast<GatherOp>(op))
-    return placeOf(gather.getAlong(), dim) >= 0 ? Value() : again(op, wanted);
+  if (auto gather = dyn_cast<GatherOp>(op)) {
+    // What a halo has beyond the ends is not an index, and an index that is wrong is an error.
+    bool mayReport =
+        gather.getMode() == IndexMode::raise && !wanted.isWithin(arrayType(v).getSize(dim));
+    return mayReport || placeOf(gather.getAlong(), dim) >= 0 ? Value() : again(op, wanted);
+  }
   bool isByName = op->hasTrait<trait::Elementwise>() ||
                   isa<ContractOp, PadOp, ReduceOp, ReverseOp, SliceOp, SqueezeOp>(op);
   return isByName ? again(op, wanted) : Value();
@@ -149,7 +153,8 @@ Value Neighbours::again(Operation *op, const Rows &wanted) {
 Value Neighbours::filled(Value v, const Rows &wanted, Value outside) {
   Value x = rows(v, wanted);
   int64_t n = arrayType(v).getSize(wanted.dim);
-  if (wanted.isWithin(n) || (gathered(v, wanted) && isSplat(outside, 0)))
+  if (wanted.isWithin(n) ||
+      (gathered(v, wanted) && isSplat(outside, 0) && !isNegativeZero(outside)))
     return x;
   return inside(b, part.getLoc(), x, wanted, n, outside);
 }

@@ -166,8 +166,10 @@ PyObject *part(PyObject *o, PyObject *args) {
   }
   // A copy: what programs are given begins where the device's memory may be bound.
   auto result = steal(newArray(type, a->device));
+  if (!result)
+    return nullptr;
   auto kept = steal(viewOf(a, a->type)); // no call takes over the memory meanwhile
-  if (!result || !kept)
+  if (!kept)
     return nullptr;
   int32_t failed;
   // The device may be in a call that waits for the interpreter (xt.callback).

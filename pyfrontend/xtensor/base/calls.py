@@ -29,6 +29,8 @@ def misfit(name: str, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mappi
     except TypeError as error:
         return ArgumentTypeError(f"xt.{name}: {error}. {_instead(name, signature, args, kwargs)}")
     for parameter, value in bound.arguments.items():
+        if signature.parameters[parameter].kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
+            continue
         wanted = _other_kind(str(signature.parameters[parameter].annotation), value)
         if wanted:
             return ArgumentTypeError(f"xt.{name}: {parameter} is {wanted}, not {in_words(value)}")
@@ -40,6 +42,9 @@ def _is_number(x: Any) -> bool:
 
 
 def _is_int(x: Any) -> bool:
+    """Sizes of a trace count, too: they are ints whose value is not known yet."""
+    if hasattr(x, "tracer") or (hasattr(x, "dims") and hasattr(x, "dtype")):
+        return True
     try:
         operator.index(x)
     except TypeError:
@@ -55,7 +60,7 @@ def _are_names(x: Any) -> bool:
 _NAMES = 'a tuple of names of dims, such as ("row", "col")'
 _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "None": ("None", lambda x: x is None),
-    "bool": ("True or False", lambda x: isinstance(x, (bool, np.bool_))),
+    "bool": ("True or False", lambda x: isinstance(x, (bool, np.bool_)) or (isinstance(x, int) and x in (0, 1))),
     "int": ("an int", _is_int),
     "float": ("a number", _is_number),
     "str": ("a string", lambda x: isinstance(x, str)),

@@ -406,7 +406,7 @@ def _uncounted(x: Any, codes: Any) -> Error:
         values = np.asarray(codes.values if hasattr(codes, "dims") else codes)
         count = int(values.max()) + 1 if values.size else 1
         if not hasattr(codes, "dims"):
-            dims = [d for d, n in getattr(x, "sizes", {}).items() if n == len(values)]
+            dims = [d for d, n in getattr(x, "sizes", {}).items() if values.ndim == 1 and n == len(values)]
             given = f'xt.array(codes, dims="{dims[0] if dims else "time"}")'
     return fail(
         ArgumentTypeError, "groupby", "codes need num_groups=, the number of groups", x,

@@ -138,7 +138,8 @@ def while_loop(
             before, (leaves, settled) = leaves, _settled(carry, leaves, step, body)
         i += 1
     while not settled:
-        leaves, settled = _settled(carry, carry.fit(before), step, body)
+        with _where(init), _step(op, body, i - 1):
+            leaves, settled = _settled(carry, carry.fit(before), step, body)
     if not i and any(x.weak for x in leaves):
         return UNKNOWN
     return _results(carry.unflatten(leaves), init)
@@ -230,7 +231,8 @@ def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Any) -> A
         with _where(init), _step("fori_loop", body, i):
             before, (leaves, settled) = leaves, _settled(carry, leaves, step, body)
     while not settled:
-        leaves, settled = _settled(carry, carry.fit(before), step, body)
+        with _where(init), _step("fori_loop", body, last - 1):
+            leaves, settled = _settled(carry, carry.fit(before), step, body)
     if first >= last and any(x.weak for x in leaves):
         return UNKNOWN
     return _results(carry.unflatten(leaves), init)

@@ -150,6 +150,13 @@ case("unstack", lambda x: x.unstack(z={"b": 4, "c": 3}), array(z=12, k=2), split
 INDEX = array("int64", b=8)
 case("gather", xt.value_and_grad(lambda t, i: (t.isel(row=i) ** 2).sum()), array(row=7, o=4), INDEX)
 case("gather of a split dim", xt.value_and_grad(lambda t, i: (t.isel(b=i) ** 2).sum()), X, array("int64", k=5))
+case(  # zeros beyond the ends of a halo are no indices
+    "near: gather",
+    lambda i, t: xt.pad(t.isel(row=i.isel(b=slice(0, 6)) - 100), b=(2, 0)),
+    array("int64", b=8) % 3 + 100,
+    array(row=3),
+)
+case("near: -0.0", lambda x: 1 / xt.pad(x, b=(1, 0), constant_values=-0.0).isel(b=slice(0, 8)), array(b=8))
 case("gather within", lambda t, i: t.isel(b=i), X, INDEX)
 case("scatter", lambda x, i: xt.zeros(row=7, i=6).at(row=i).add(x), X, INDEX)
 case("scatter max", lambda x, i: xt.full(0.5, row=7, i=6).at(row=i).max(x), X, INDEX)

@@ -167,3 +167,11 @@ def test_where_it_runs() -> None:
     with xt.option(jit=False):
         made = xt.jit(lambda x: x + xt.ones(t=3, dtype="f4"), device="cpu")(X)
     assert made.device == "cpu"
+
+
+def test_an_error_of_a_body_is_not_said_to_be_one_of_arguments() -> None:
+    def body(c: Any, v: Any) -> Any:
+        raise ValueError("of the body")
+
+    with pytest.raises(ValueError, match="of the body"):
+        xt.scan(body, 0.0, xt.ones(t=3), dim="t", reverse=1)
