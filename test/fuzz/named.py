@@ -283,6 +283,7 @@ def place(x: Named, dim: str, largest: bool) -> Named:
         lowest = np.take_along_axis(signed - error, best[..., None], -1)
         rivals = ((signed + error >= lowest) | (error == np.inf)).sum(-1) > 1
         unsure = rivals & (error.max(-1) > 0)
+        unsure |= np.take_along_axis(error, best[..., None], -1)[..., 0] == np.inf  # a NaN that is not known to be one
     del sign
     return made(dims, "int64", best, np.where(unsure, np.inf, 0.0))
 

@@ -171,10 +171,10 @@ def _check(text: Any, args: tuple[Any, ...], kwargs: dict[str, Any], op: str) ->
             f"xt.{op}: {text!r:.60} has no field for argument {extra[0]}. Write {field} where it is to stand"
         )
     try:
-        given = tree.map(_trial, (args, kwargs))
+        positional, by_name = tree.map(_trial, (args, kwargs))
     except Exception:
         return  # a class of the user's that looks at its arrays: the line itself shows whether it fits
     try:
-        _Formatter().vformat(text, *given)
+        _Formatter().vformat(text, positional, by_name)
     except _OF_FORMATS as error:
         raise _does_not_fit(op, text, error) from None
