@@ -47,22 +47,18 @@ LogicalResult HaloOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adap
   StringAttr dim = adaptor.getDimAttr();
   if (failed(checkDims("halo", loc, type, {dim})))
     return failure();
-  SmallVector<int64_t> shape(type.getShape());
-  int64_t &size = shape[type.find(dim)];
   auto number = [](IntegerAttr attr) { return attr.getValue().getSExtValue(); };
   int64_t processes = number(adaptor.getProcessesAttr()), whole, last;
   int64_t start = number(adaptor.getStartAttr()), count = number(adaptor.getSizeAttr());
   bool isThere = !type.isDynamic(dim) && processes >= 1 && count >= 0 &&
-                 !llvm::MulOverflow(size, processes, whole) &&
+                 !llvm::MulOverflow(type.getSize(dim), processes, whole) &&
                  !llvm::MulOverflow(number(adaptor.getStepAttr()), processes, last) &&
                  !llvm::AddOverflow(start, last, last) && !llvm::AddOverflow(last, count, last) &&
                  !llvm::AddOverflow(start, count, start);
   if (!isThere)
     return emitOptionalError(loc, Fault::Size, "halo: ", count, " elements of ", processes,
                              " parts along dim ", dim, " of ", describeDims(type));
-  size = count;
-  types.push_back(
-      ArrayType::get(type.getContext(), type.getDimNames(), shape, type.getElementType()));
+  types.push_back(withSize(type, dim, count));
   return success();
 }
 
