@@ -5,15 +5,19 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 
 def mpirun(count: int, *arguments: str, ends: bool = True) -> str:
-    """What the processes print."""
+    """What the processes print, one process after the other: in one pipe their lines would mix."""
     launcher = shutil.which("mpirun", path=str(Path(sys.executable).parent)) or shutil.which("mpirun")
     assert launcher is not None, "mpirun comes with the package mpich (scripts/requirements.txt)"
-    done = subprocess.run(
-        [launcher, "-n", str(count), sys.executable, *arguments], capture_output=True, text=True, timeout=300
-    )
-    assert (done.returncode == 0) == ends, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    with tempfile.TemporaryDirectory() as folder:
+        files = ["-outfile-pattern", f"{folder}/%r.out", "-errfile-pattern", f"{folder}/%r.err"]
+        command = [launcher, *files, "-n", str(count), sys.executable, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        printed = "".join(path.read_text() for end in ("out", "err") for path in sorted(Path(folder).glob(f"*.{end}")))
+    text = printed + done.stdout + done.stderr
+    assert (done.returncode == 0) == ends, text
+    return text
