@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import xtensor as xt
+from xtensor.ops.coarsening import Coarsen
 from xtensor.ops.grouping import GroupBy
 from xtensor.ops.updates import Selection
 from xtensor.ops.weights import Weighted
-from xtensor.ops.windows import Coarsen, Rolling
+from xtensor.ops.windows import Rolling
 from xtensor.surface.methods import ArrayMethods
 
 HEAD = """# Functions
@@ -44,7 +45,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "Reading by position": ("ops.indexing",),
     "Names and order of dims": ("ops.shape",),
     "Moving and repeating": ("ops.moving",),
-    "Windows": ("ops.windows",),
+    "Windows": ("ops.windows", "ops.coarsening"),
     "Linear algebra": ("linalg",),
     "Random numbers": ("random",),
     "Neural networks": ("nn",),

@@ -4,6 +4,7 @@ from ..call.dispatch import Op as _Op
 from ..call.dispatch import plain as _plain
 from .activations import gelu, log_sigmoid, relu, sigmoid, silu, softplus
 from .by_label import assign_coords, drop_sel, interp_like, reindex, reindex_like, sel, sortby, unstack
+from .coarsening import coarsen
 from .comparisons import equal, greater, greater_equal, isclose, less, less_equal, not_equal
 from .contraction import cross, dot, matmul
 from .creation import arange, eye, full, full_like, linspace, one_hot, ones, ones_like, zeros, zeros_like
@@ -163,7 +164,7 @@ from .special import (
 )  # fmt: skip
 from .statistics import average, bincount, corr, cov, histogram
 from .weights import weighted
-from .windows import coarsen, rolling
+from .windows import rolling
 
 __all__ = [
     "abs",

@@ -1,4 +1,4 @@
-"""Sliding windows and blocks along dims: rolling and coarsen, as in xarray.
+"""Sliding windows along dims, as in xarray, and what blocks of a dim (coarsening.py) share with them.
 
 A window is a view: a reduction over it reads the source directly.
 """
@@ -14,17 +14,16 @@ import numpy as np
 from .. import _native
 from ..base.calls import check_methods
 from ..base.dims import brief, check_name, unknown
-from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, SizeError
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
 from ..base.lacking import lacks, methods_of
 from ..call.dispatch import op
-from ..call.opened import apart, renamed, room
+from ..call.opened import apart, room
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p
-from . import reductions
-from .arguments import Size, by_dim, extend, fail, fresh, integer, is_static, reorder, size_of, skips, static_size
-from .moving import inside, spans
+from .arguments import Size, by_dim, extend, fail, fresh, integer, is_static, reorder, size_of, static_size
+from .moving import inside
 from .operators import missing_dtype, where
 from .reductions import constant_at_ends, count
 from .types import Array, ArrayLike
@@ -57,9 +56,6 @@ def windows(x: Tracer, dim: str, size: int, into: str, stride: int = 1, dilation
     return build.window(x, dim, into, size, stride, dilation)
 
 
-# -- rolling ----------------------------------------------------------------------------------------------------------
-
-
 def _with_nan(x: Tracer) -> Tracer:
     """In a dtype that has NaN, for incomplete windows."""
     if x.dtype == p.BOOL:
@@ -70,14 +66,14 @@ def _with_nan(x: Tracer) -> Tracer:
     return p.cast(x, missing_dtype("rolling", x))
 
 
-def _reduced(kind: str, x: Tracer, dims: tuple[str, ...]) -> Tracer:
+def reduced(kind: str, x: Tracer, dims: tuple[str, ...]) -> Tracer:
     if x.dtype == p.BOOL and kind in ("max", "min"):
         kind = "any" if kind == "max" else "all"
     if kind == "mean":
-        return build.binary("div", _reduced("sum", x, dims), count(x, dims, x.dtype))
+        return build.binary("div", reduced("sum", x, dims), count(x, dims, x.dtype))
     if kind in ("var", "std"):
-        centred = build.binary("sub", x, _reduced("mean", x, dims))
-        y = _reduced("mean", build.binary("mul", centred, centred), dims)
+        centred = build.binary("sub", x, reduced("mean", x, dims))
+        y = reduced("mean", build.binary("mul", centred, centred), dims)
         return y if kind == "var" else _root(y)
     return build.reduce(kind, x, dims)
 
@@ -179,7 +175,7 @@ def _rolled_anywhere(kind: str, x: Tracer, sizes: Mapping[str, Size], center: di
         last = build.binary("add", first, _less_one(size))
         for end in (first, last):
             whole = build.binary("and", whole, inside(end, length))
-    return reorder(build.select(whole, _reduced(kind, y, tuple(names)), p.constant(np.nan, x.dtype)), x.dims)
+    return reorder(build.select(whole, reduced(kind, y, tuple(names)), p.constant(np.nan, x.dtype)), x.dims)
 
 
 def _rolled_plan(
@@ -216,7 +212,7 @@ def _rolled(
     for dim, size in sizes.items():
         names.append(fresh(y.dims, "window"))
         y = windows(y, dim, size, names[-1])
-    y = reorder(_reduced(kind, y, tuple(names)), x.dims)
+    y = reorder(reduced(kind, y, tuple(names)), x.dims)
     for dim, size in sizes.items():
         low = _low(size, center[dim])
         y = build.pad(y, nan, {dim: (low, size - 1 - low, 0)})
@@ -261,7 +257,7 @@ _REDUCING = frozenset({
 })  # fmt: skip
 
 
-class _Reductions:
+class Reductions:
     """What windows and blocks are reduced with; a subclass says over what."""
 
     __slots__ = ()
@@ -316,7 +312,7 @@ class _Reductions:
         return self._reduce("std")
 
 
-class Rolling(_Reductions):
+class Rolling(Reductions):
     """Sliding windows of an array, one for each element: it ends there, or, with `center`, lies around it.
 
     Reductions give NaN where a window extends beyond the array.
@@ -400,7 +396,7 @@ def rolling(
     <xtensor.Array (time: 4) float64>
     [nan  2.  4.  7.]
     """
-    array = _array(x)
+    array = array_of(x)
     if windows is None and window is None and set(keywords) == {"dim", "window"}:
         windows, window = keywords.pop("dim"), keywords.pop("window")
     if isinstance(windows, str):
@@ -418,197 +414,9 @@ def rolling(
     return Rolling(x, sizes, {d: bool(centred.get(d, False)) for d in sizes}, min_periods)
 
 
-def _array(x: Any) -> Any:
+def array_of(x: Any) -> Any:
     """What has dims: traced, concrete or a DataArray as it is."""
     return x if hasattr(x, "dims") and hasattr(x, "dtype") else as_tracer(x)
 
 
-# -- coarsen ----------------------------------------------------------------------------------------------------------
-
-
-def _coarsened_plan(
-    kind: str, x: Any, sizes: dict[str, int], boundary: str, side: dict[str, str], skipna: bool | None, /
-) -> Any:
-    if not isinstance(x, _native.Array):
-        return None
-    counts = {d: divmod(x.sizes[d], n) for d, n in sizes.items()}
-    if any(not n or (rest and boundary == "exact") for n, rest in counts.values()):
-        return None
-    rooms = [room(d, n, x._device) for d, (n, _) in counts.items()]
-    inner = [room(apart("block", i), n, x._device) for i, n in enumerate(sizes.values())]
-    amounts = {d: [rest if side[d] == "right" else 0, sizes[d]] for d, (_, rest) in counts.items()}
-    return kind, renamed(x, {d: apart(d) for d in sizes}), rooms, inner, amounts, skipna
-
-
-def _coarsened_wide(
-    kind: str, x: ArrayLike, rooms: Sequence[ArrayLike], inner: Sequence[ArrayLike], amounts: dict[str, Any],
-    skipna: bool | None, /,
-) -> Array:  # fmt: skip
-    x = _to_coarsen(kind, as_tracer(x))
-    own = {apart(d): d for d in amounts}
-    order, names = [own.get(d, d) for d in x.dims], []
-    for space, block, (d, (start, step)) in zip(rooms, map(as_tracer, inner), amounts.items(), strict=True):
-        names.append(block.dims[0])
-        x = spans(x, d, names[-1], space, size_of(block, names[-1]), start, step)
-    return reorder(_of_blocks(kind, x, tuple(names), skipna), order)
-
-
-def _to_coarsen(kind: str, x: Tracer) -> Tracer:
-    """In the dtype of the result."""
-    x = p.as_mean(x) if kind in ("mean", "var", "std") else x
-    return p.cast(x, p.sum_dtype(x.dtype)) if kind in ("sum", "prod") else x
-
-
-def _of_blocks(kind: str, y: Tracer, names: tuple[str, ...], skipna: bool | None) -> Tracer:
-    return getattr(reductions, kind)(y, names, skipna=True) if skips("coarsen", skipna) else _reduced(kind, y, names)
-
-
-@op(name="coarsen", wide=(_coarsened_plan, _coarsened_wide))
-def _coarsened(
-    kind: str, x: ArrayLike, sizes: dict[str, int], boundary: str, side: dict[str, str], skipna: bool | None, /
-) -> Array:
-    x = _to_coarsen(kind, as_tracer(x))
-    y, names = _cut(x, sizes, boundary, side)
-    y = reorder(_of_blocks(kind, y, names, skipna), x.dims)
-    return build.labelled(y, x, {d: ("coarsen", n, boundary, side[d]) for d, n in sizes.items()})
-
-
-def _cut(x: Tracer, sizes: dict[str, int], boundary: str, side: dict[str, str]) -> tuple[Tracer, tuple[str, ...]]:
-    names = []
-    for dim, size in sizes.items():
-        rest = static_size("coarsen", x, dim) % size
-        if rest and boundary == "exact":
-            raise fail(
-                SizeError, "coarsen", f"blocks of {size} do not divide dim {dim!r} of size {x.sizes[dim]}", x,
-                instead='Write boundary="trim" to leave out the rest',
-            )  # fmt: skip
-        if rest:
-            length = static_size("coarsen", x, dim) - rest
-            x = build.slice(x, {dim: (rest if side[dim] == "right" else 0, length, 1)})
-        names.append(fresh(x.dims, "block"))
-        x = blocks(x, dim, size, names[-1])
-    return x, tuple(names)
-
-
-@op(name="coarsen")
-def _blocks(
-    x: ArrayLike, names: dict[str, tuple[str, str]], sizes: dict[str, int], boundary: str, side: dict[str, str], /
-) -> Array:
-    x = as_tracer(x)
-    y, inside = _cut(x, sizes, boundary, side)
-    places = dict(zip(sizes, inside, strict=True))
-    order = [n for d in x.dims for n in ((d, places[d]) if d in sizes else (d,))]
-    new = {d: names[d][0] for d in sizes} | {places[d]: names[d][1] for d in sizes}
-    return build.rename(reorder(y, order), {a: b for a, b in new.items() if a != b})
-
-
-class Coarsen(_Reductions):
-    """Blocks of neighbours along dims; a reduction makes each block one element."""
-
-    __slots__ = ("_array", "_boundary", "_side", "_sizes")
-
-    def __init__(self, x: Any, sizes: dict[str, int], boundary: str, side: dict[str, str]) -> None:
-        self._array, self._sizes, self._boundary, self._side = x, sizes, boundary, side
-
-    def __repr__(self) -> str:
-        blocks = ", ".join(f"{d}={n}" for d, n in self._sizes.items())
-        return f"Coarsen({blocks}) of {brief(self._array)}"
-
-    def _reduce(self, kind: str, skipna: bool | None = None) -> Any:
-        return _coarsened(kind, self._array, self._sizes, self._boundary, self._side, skipna)
-
-    def sum(self, *, skipna: bool | None = None) -> Any:
-        """Returns the sum of each block, with the dims of the array. Integers widen to 64 bits."""
-        return self._reduce("sum", skipna)
-
-    def mean(self, *, skipna: bool | None = None) -> Any:
-        """Returns the mean of each block, with the dims of the array."""
-        return self._reduce("mean", skipna)
-
-    def max(self, *, skipna: bool | None = None) -> Any:
-        """Returns the largest value of each block, with the dims of the array. Ties share the gradient."""
-        return self._reduce("max", skipna)
-
-    def min(self, *, skipna: bool | None = None) -> Any:
-        """Returns the smallest value of each block, with the dims of the array. Ties share the gradient."""
-        return self._reduce("min", skipna)
-
-    def prod(self, *, skipna: bool | None = None) -> Any:
-        """Returns the product of each block, with the dims of the array. Integers widen to 64 bits."""
-        return self._reduce("prod", skipna)
-
-    def var(self, *, skipna: bool | None = None) -> Any:
-        """Returns the variance of each block, with the dims of the array."""
-        return self._reduce("var", skipna)
-
-    def std(self, *, skipna: bool | None = None) -> Any:
-        """Returns the standard deviation of each block, with the dims of the array; its derivative is 0 if all elements
-        are equal."""
-        return self._reduce("std", skipna)
-
-    def construct(self, window_dim: Mapping[str, tuple[str, str]] | None = None, /, **keywords: tuple[str, str]) -> Any:
-        """Returns the blocks: construct(t=("block", "inside")) replaces `t` by two dims.
-
-        The first counts the blocks, the second the positions inside of each.
-        """
-        names = by_dim("coarsen.construct", window_dim, keywords, "names")
-        for dim, pair in names.items():
-            if isinstance(pair, str) or not isinstance(pair, (tuple, list)) or len(pair) != 2:
-                raise fail(
-                    ArgumentTypeError, "coarsen.construct", f"{dim!r} becomes two dims, not {brief(pair)}", self._array,
-                    instead=f'Write construct({dim}=("block", "inside"))',
-                )  # fmt: skip
-        lacking = [d for d in self._sizes if d not in names]
-        if lacking or len(names) > len(self._sizes):
-            raise fail(
-                ArgumentError, "coarsen.construct", f"two names per dim {tuple(self._sizes)} are needed, not {names}"
-            )
-        new = [check_name(n, "coarsen.construct") for pair in names.values() for n in pair]
-        kept = [d for d in self._array.dims if d not in names]
-        twice = [n for n in new if [*kept, *new].count(n) > 1]
-        if twice:
-            raise fail(DimensionError, "coarsen.construct", f"two dims would be named {twice[0]!r}", self._array)
-        return _blocks(self._array, {d: tuple(p) for d, p in names.items()}, self._sizes, self._boundary, self._side)
-
-    def reduce(self, function: Callable[..., Any], /, **keywords: Any) -> Any:
-        """Returns `function(blocks, dim)`, which reduces each block over `dim`, with the dims of the array."""
-        inside = {d: fresh([*self._array.dims, *self._sizes], f"block_{d}") for d in self._sizes}
-        over = tuple(inside.values())
-        y = _blocks(
-            self._array, {d: (d, inside[d]) for d in self._sizes}, self._sizes, self._boundary, self._side
-        )  # fmt: skip
-        return function(y, over if len(over) > 1 else over[0], **keywords)
-
-
 check_methods(Rolling, "rolling")
-check_methods(Coarsen, "coarsen")
-
-
-def coarsen(
-    x: ArrayLike,
-    blocks: Mapping[str, int] | None = None,
-    /,
-    boundary: str = "exact",
-    side: str | Mapping[str, str] = "left",
-    **keywords: int,
-) -> Coarsen:
-    """Returns blocks of neighbours along dims, to be reduced to one element each: coarsen(x, a=2).mean().
-
-    The result has the methods mean, sum, max, min, prod, var, std, reduce(function) and construct(names).
-    `mean(skipna=True)` and its like leave NaN out; by default `xt.option(skipna=)` decides. Blocks divide the size of
-    the dim (SizeError), or boundary="trim" drops the rest: at the end, or at the start with side="right".
-
-    Example:
-    >>> xt.coarsen(xt.array([1.0, 3.0, 5.0, 9.0], "time"), time=2).mean()
-    <xtensor.Array (time: 2) float64>
-    [2. 7.]
-    """
-    array = _array(x)
-    sizes = checked("coarsen", array, by_dim("coarsen", blocks, keywords, "blocks"), "block")
-    if boundary not in ("exact", "trim"):
-        raise fail(ArgumentError, "coarsen", f"boundary is 'exact' or 'trim', not {boundary!r}", array)
-    sides = dict(side) if isinstance(side, Mapping) else dict.fromkeys(sizes, side)
-    sides = {d: sides.get(d, "left") for d in sizes}
-    if not set(sides.values()) <= {"left", "right"}:
-        raise fail(ArgumentError, "coarsen", f"side is 'left' or 'right', not {side!r}", array)
-    return Coarsen(x, sizes, boundary, sides)

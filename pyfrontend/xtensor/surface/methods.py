@@ -17,9 +17,10 @@ from ..base.errors import ArgumentTypeError, trimmed
 from ..base.lacking import is_traced, lacks
 from ..labels import xarray as labels
 from ..ops import indexing, operators
+from ..ops.coarsening import Coarsen
 from ..ops.types import ArrayLike, Dims
 from ..ops.updates import At, assignment
-from ..ops.windows import Coarsen, Rolling
+from ..ops.windows import Rolling
 from .by_label import ByLabelMethods
 from .hints import method_instead, numpy_instead
 
