@@ -74,14 +74,17 @@ def to_json(structure: core.TreeDef, what: str, depth: int = 0) -> Any:
         return ["dict", _held(_key, keys, f"{what} hold a dict with the key", "Use another key"), children]
     if kind is Variables:
         return ["dataset", _held(_key, list(keys), f"{what} hold a Dataset with the variable", "Rename it"), children]
-    is_tuple = hasattr(kind, "_fields") and issubclass(kind, tuple)
-    if is_tuple or (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
-        word, fields = ("namedtuple", kind._fields) if is_tuple else ("dataclass", keys)
+    fields = None if core.is_registered(kind) else _fields(kind)
+    if fields is not None:
+        is_tuple = issubclass(kind, tuple)
+        word = "namedtuple" if is_tuple else "dataclass"
         said = f"{what} hold a {word} {kind.__name__!a:.60}, and its name or that of a field is"
         _held(_field, [kind.__name__], said, "Use another name, or a dict")
         _held(_tuple_field if is_tuple else _field, fields, said, "Use another name, or a dict")
         return [word, kind.__name__, list(fields), children]
     found = with_article("dict with keys that are neither texts nor ints" if kind is dict else kind.__name__)
+    if core.is_registered(kind):
+        found += ", a class that xt.tree.register knows"
     raise UnsupportedError(
         f"xt.export: {what} hold {found}; a bundle can hold dicts, lists, tuples, named tuples, dataclasses and "
         "None. Export a function that takes and returns these"

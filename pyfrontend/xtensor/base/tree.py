@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from .calls import int_text, with_article
@@ -62,6 +62,17 @@ class TreeDef:
             raise ArgumentError(f"{self!r} has {self.size} leaves; more are given")
         return built
 
+    def steps(self) -> list[str]:
+        """What a program writes after the tree to reach each child: `.field`, `['key']` or `[0]`."""
+        kind, meta, count = self.kind, self.meta, len(self.children)
+        if kind not in _registry and hasattr(kind, "_fields"):
+            return [f".{name}" for name in kind._fields]
+        if not isinstance(meta, tuple) or len(meta) != count:
+            return [f"[{i}]" for i in range(count)]
+        if kind not in _registry and dataclasses.is_dataclass(kind):
+            return [f".{name}" for name in meta]
+        return [f"[{int_text(key) if isinstance(key, int) else repr(key)}]" for key in meta]
+
     def __str__(self) -> str:
         return repr(self.unflatten(["*"] * self.size)).replace("'*'", "*")
 
@@ -116,6 +127,11 @@ def register(cls: C, flatten: _Flatten | None = None, unflatten: _Unflatten | No
     _registry[cls] = (flatten, unflatten)
     _leaf_types.discard(cls)
     return cls
+
+
+def is_registered(kind: Any) -> bool:
+    """Whether `register` was told how instances of this class are flattened."""
+    return kind in _registry
 
 
 _others: list[tuple[Callable[[type], bool], type]] = []
@@ -260,28 +276,15 @@ def paths(tree: Any) -> list[str]:
     >>> xt.tree.paths({"w": [1.0, 2.0], "b": 3.0})
     ["['w'][0]", "['w'][1]", "['b']"]
     """
-    out: list[str] = []
+    return list(_paths(flatten(tree)[1], ""))
 
-    def visit(x: Any, path: str) -> None:
-        found = _children(x)
-        if found is None:
-            out.append(path)
-            return
-        kind, meta, children = found
-        for i, child in enumerate(children):
-            if isinstance(x, Mapping):
-                key = meta[i]  # type: ignore[index]
-                step = f"[{int_text(key) if isinstance(key, int) else repr(key)}]"
-            elif dataclasses.is_dataclass(x):
-                step = f".{meta[i]}"  # type: ignore[index]
-            elif hasattr(kind, "_fields"):
-                step = f".{kind._fields[i]}"
-            else:
-                step = f"[{i}]"
-            visit(child, path + step)
 
-    visit(tree, "")
-    return out
+def _paths(shape: TreeDef, path: str) -> Iterator[str]:
+    if shape.kind is _LEAF:
+        yield path
+        return
+    for step, child in zip(shape.steps(), shape.children, strict=True):
+        yield from _paths(child, path + step)
 
 
 def map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:

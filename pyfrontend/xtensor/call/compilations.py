@@ -6,7 +6,6 @@ finds its program.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import re
 import sys
@@ -115,13 +114,7 @@ def _places(s: tree.TreeDef, path: str) -> Iterator[tuple[str, str, Any]]:
         meta: Any = s.meta
         by_key = isinstance(meta, tuple) and len(meta) == len(s.children)
         yield path, "node", (s.kind.__name__, 0 if by_key else hash(meta))
-        for i, child in enumerate(s.children):
-            if by_key and dataclasses.is_dataclass(s.kind):
-                step = f".{meta[i]}"
-            elif hasattr(s.kind, "_fields"):
-                step = f".{s.kind._fields[i]}"
-            else:
-                step = f"[{meta[i]!r}]" if by_key else f"[{i}]"
+        for step, child in zip(s.steps(), s.children, strict=True):
             yield from _places(child, path + step)
 
 

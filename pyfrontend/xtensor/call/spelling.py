@@ -44,7 +44,7 @@ def _node(s: tree.TreeDef, left: Iterator[int]) -> Any:
         if type(value) not in _COMPARED:
             raise _UnknownError
         return (value,)
-    if kind is dict or (kind not in tree._registry and dataclasses.is_dataclass(kind)):
+    if kind is dict or (not tree.is_registered(kind) and dataclasses.is_dataclass(kind)):
         keys = s.meta
         if not all(type(k) in (str, int) for k in keys):  # type: ignore[attr-defined]
             raise _UnknownError
@@ -55,4 +55,4 @@ def _node(s: tree.TreeDef, left: Iterator[int]) -> Any:
 
 def _is_namedtuple(kind: Any) -> bool:
     is_plain = issubclass(kind, tuple) and kind.__iter__ is tuple.__iter__
-    return is_plain and hasattr(kind, "_fields") and kind not in tree._registry
+    return is_plain and hasattr(kind, "_fields") and not tree.is_registered(kind)

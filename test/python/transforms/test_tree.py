@@ -69,6 +69,33 @@ def test_a_registered_class_is_a_tree():
     assert (again.a, again.b, again.name) == (1, (2, 3), "p")
 
 
+@dataclass
+class Affine:
+    w: object
+    b: object
+
+
+class Pair(namedtuple("Pair", "first second")):
+    """Registered below, with what its fields do not say."""
+
+
+xt.tree.register(Affine, lambda a: ((a.w, a.b), None), lambda rest, children: Affine(*children))
+xt.tree.register(Pair, lambda p: ((p.second,), p.first), lambda first, children: Pair(first, *children))
+
+
+@pytest.mark.parametrize(
+    ("value", "paths"), [(Affine(1.0, {"k": 2.0}), ["[0]", "[1]['k']"]), (Pair("name", [3.0]), ["[0][0]"])]
+)
+def test_a_registered_class_is_flattened_as_it_said(value, paths):
+    """Also where it is a dataclass or a named tuple, which would have fields."""
+    assert xt.tree.paths(value) == paths
+    f = xt.jit(lambda tree: sum(xt.tree.leaves(tree)) * 2.0)
+    assert f(value).item() == 2.0 * sum(xt.tree.leaves(value))
+    assert xt.tree.leaves(xt.grad(f)(value)) == [2.0] * len(paths)
+    with pytest.raises(xt.UnsupportedError, match=f"hold an? {type(value).__name__}, a class that xt.tree.register"):
+        xt.export(f, (value,), path="unused.xtb")
+
+
 def test_paths_say_where_a_leaf_is():
     assert xt.tree.paths({"w": [1, 2], "p": Point(3, 4), "l": Layer(5)}) == [
         "['w'][0]",
