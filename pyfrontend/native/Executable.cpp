@@ -400,10 +400,11 @@ void xtensor::raiseStatus(PyObject *sites, const xt_status &status, xt_device *d
     return;
   }
   if (status.code == 4) {
-    std::string what = "a loop takes more than the " + std::to_string(status.size) +
-                       " steps that a kernel's thread may take on this device, Mesa's driver for "
-                       "CPUs, which leaves loops then. Run it with device=\"cpu\", or on fewer "
-                       "elements at a time";
+    std::string what =
+        "a loop takes more than " + std::to_string(status.size) +
+        " steps, and this device (Mesa's driver for CPUs) ends each loop of a "
+        "kernel after that many. Run it with device=\"cpu\", or on fewer elements at "
+        "a time";
     raiseDeviceLimit(what);
     return;
   }
