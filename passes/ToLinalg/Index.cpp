@@ -18,7 +18,11 @@ Value xtensor::fromEnd(OpBuilder &b, Location loc, Value index64, Value size, Ty
   return b.createOrFold<arith::SelectOp>(loc, negative, counted, index64);
 }
 
-Value xtensor::clampedIndex(OpBuilder &b, Location loc, Value index64, Value size) {
+Value xtensor::clampedIndex(OpBuilder &b, Location loc, Value index64, Value size, Type element) {
+  if (isUnsigned(element) && element.getIntOrFloatBitWidth() == 64) {
+    Value most = arith::ConstantIntOp::create(b, loc, INT64_MAX, 64);
+    index64 = b.createOrFold<arith::MinUIOp>(loc, index64, most);
+  }
   Value zero = arith::ConstantIntOp::create(b, loc, 0, 64);
   Value one = arith::ConstantIntOp::create(b, loc, 1, 64);
   Value last = b.createOrFold<arith::SubIOp>(loc, size, one);
@@ -83,7 +87,7 @@ void xtensor::lowerGather(GatherOp op, Lowering &to) {
       }
       Type element = arrayType(op.getIndices()[i]).getElementType();
       Value position = fromEnd(b, loc, toI64(b, loc, x[i], element), sizes[i], element);
-      indices.push_back(clampedIndex(b, loc, position, sizes[i]));
+      indices.push_back(clampedIndex(b, loc, position, sizes[i], element));
     }
     return readGuarded(b, loc, from, indices, dynamicSizes);
   });

@@ -35,7 +35,7 @@ from ..values.options import current
 from . import promotion as p
 from .arguments import by_dim, dim_of, extend, fail, integer, is_static, reorder, size_of, static_size
 from .moving import read_positions
-from .positions import Positions, check_inside, check_some, out_of_range, parts_of, read_index
+from .positions import Positions, at_number, check_inside, check_some, out_of_range, parts_of, read_index
 from .shape import present, transpose
 from .types import Array, ArrayLike
 
@@ -110,11 +110,13 @@ def as_argument(name: str, x: Any, dim: str, index: Any, mode: str | None) -> An
     if isinstance(index, slice) or hasattr(index, "weak"):
         return index
     if isinstance(index, int):
-        index = Positions(np.asarray(index), ())
+        if (mode or current().index) == "raise" and not -x.sizes[dim] <= index < x.sizes[dim]:
+            raise out_of_range(name, x, index, dim)
+        index = at_number(index)
     if isinstance(index, Positions):
         if (mode or current().index) == "raise":
             check_inside(name, x, index.values, dim)
-        return array(index.values.astype("i8"), dims=index.dims, device=like(x))
+        return array(index.wide(), dims=index.dims, device=like(x))
     return index
 
 
@@ -193,14 +195,14 @@ class _Reader:
 
     def add_int(self, dim: str, index: int) -> None:
         if not is_static(self.x, dim):
-            self.arrays[dim] = Positions(np.asarray(index), ())
+            self.arrays[dim] = at_number(index)
             return
         size = int(self.x.sizes[dim])
         inside = -size <= index < size
         if not inside and self.mode == "raise":
             raise out_of_range(self.name, self.x, index, dim)
         if not inside:
-            self.arrays[dim] = Positions(np.asarray(index), ())
+            self.arrays[dim] = at_number(index)
             return
         self.ints[dim] = index % size
 
@@ -265,8 +267,9 @@ class _Reader:
             if isinstance(index, Positions):
                 if self.mode == "raise":
                     check_inside(self.name, self.x, index.values, dim)
-                wrapped = np.where(index.values < 0, index.values.astype("i8") + size, index.values)
-                self.arrays[dim] = Positions(np.clip(wrapped, 0, max(size - 1, 0)), index.dims)
+                last = max(size - 1, 0)
+                at = np.minimum(index.values, last).astype("i8")  # first, as uint64 goes beyond int64
+                self.arrays[dim] = Positions(np.clip(np.where(at < 0, at + size, at), 0, last), index.dims)
 
     def gathered(self, mode: str) -> Tracer:
         for dim in [d for d in self.arrays if self.is_plain(d)]:
@@ -298,12 +301,12 @@ class _Reader:
         empty = False
         for dim, index in list(self.arrays.items()):
             index = self.arrays[dim] = index.traced() if isinstance(index, Positions) else index
-            index = p.cast(index, p.I8)
-            size = p.cast(size_of(self.x, dim), p.I8)
+            index = p.cast(index, p.U8 if index.dtype.kind == "u" else p.I8)
+            size = p.cast(size_of(self.x, dim), index.dtype)
             empty = empty or (is_static(self.x, dim) and self.x.sizes[dim] == 0)
-            inside = build.binary(
-                "and", build.compare("ge", index, build.unary("neg", size)), build.compare("lt", index, size)
-            )
+            inside = build.compare("lt", index, size)
+            if index.dtype != p.U8:
+                inside = build.binary("and", inside, build.compare("ge", index, build.unary("neg", size)))
             valid = inside if valid is None else build.binary("and", valid, inside)
         x = self.x
         fill = p.cast(_least(x.dtype) if fill_value is None else fill_value, x.dtype)

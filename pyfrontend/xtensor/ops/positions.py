@@ -35,8 +35,17 @@ class Positions:
     def sizes(self) -> dict[str, int]:
         return dict(zip(self.dims, self.values.shape, strict=True))
 
+    def wide(self) -> np.ndarray:
+        """In 64 bits, so that one program serves positions of all dtypes, but that of uint64."""
+        return self.values.astype("u8" if self.values.dtype == np.uint64 else "i8")
+
     def traced(self) -> Tracer:
-        return build.constant(self.values.astype("i8"), self.dims)
+        return build.constant(self.wide(), self.dims)
+
+
+def at_number(index: int) -> Positions:
+    """One position. Beyond 64 bits it is as far outside as a position can be."""
+    return Positions(np.asarray(max(-(2**63), min(index, 2**63 - 1))), ())
 
 
 def out_of_range(name: str, x: Any, index: int, dim: str) -> Exception:

@@ -31,7 +31,7 @@ from . import promotion as p
 from .arguments import by_dim, extend, fail, is_scalar, is_static, reorder, size_of, static_size, union_sizes
 from .indexing import MODES as READ_MODES
 from .indexing import as_argument, keyed, met, read
-from .positions import Positions, check_inside, check_some, out_of_range, parts_of, read_index
+from .positions import Positions, at_number, check_inside, check_some, out_of_range, parts_of, read_index
 from .shape import join, present
 from .types import Array, ArrayLike
 
@@ -338,7 +338,7 @@ class _Update:
         for dim, index in plan.items():
             self.add(dim, index)
         if self.arrays:
-            self.arrays |= {d: Positions(np.asarray(i), ()) for d, i in self.ints.items()}
+            self.arrays |= {d: at_number(i) for d, i in self.ints.items()}
         else:
             self.parts |= {d: (i, 1, 1) for d, i in self.ints.items()}
 
@@ -366,7 +366,7 @@ class _Update:
 
     def add_int(self, dim: str, index: int) -> None:
         if not is_static(self.x, dim):
-            self.arrays[dim] = Positions(np.asarray(index), ())
+            self.arrays[dim] = at_number(index)
             return
         size = int(self.x.sizes[dim])
         if -size <= index < size:

@@ -195,3 +195,24 @@ func.func @accumulate_product(%s: !xtensor.array<r: 5, f64>, %i: !xtensor.array<
   %h = xtensor.mul %y, %g : !xtensor.array<p: 3, f64>, !xtensor.array<p: 3, f64>
   return %h, %z : !xtensor.array<p: 3, f64>, !xtensor.array<r: 5, f64>
 }
+
+// -----
+
+// Positions of 64 bits without a sign may be beyond what the comparison with the size can tell.
+// CHECK-LABEL: func.func @gather_unsigned
+// CHECK: %[[MOST:.*]] = arith.constant 9223372036854775807 : i64
+// CHECK: %[[I:.*]] = arith.minui %{{.*}}, %[[MOST]]
+// CHECK: arith.minsi %[[I]]
+// CHECK-LABEL: func.func @gather_narrow_unsigned
+// CHECK-NOT: arith.minui
+// CHECK: return
+func.func @gather_unsigned(%x: !xtensor.array<row: 9, f32>, %i: !xtensor.array<p: 3, ui64>)
+    -> !xtensor.array<p: 3, f32> {
+  %y = xtensor.gather clip %x at %i along [row] : !xtensor.array<row: 9, f32>, !xtensor.array<p: 3, ui64>
+  return %y : !xtensor.array<p: 3, f32>
+}
+func.func @gather_narrow_unsigned(%x: !xtensor.array<row: 9, f32>, %i: !xtensor.array<p: 3, ui32>)
+    -> !xtensor.array<p: 3, f32> {
+  %y = xtensor.gather clip %x at %i along [row] : !xtensor.array<row: 9, f32>, !xtensor.array<p: 3, ui32>
+  return %y : !xtensor.array<p: 3, f32>
+}

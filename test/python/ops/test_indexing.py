@@ -354,6 +354,33 @@ def test_positions_without_sign_are_reported_as_they_are(index: int) -> None:
             xt.jit(lambda x, i: x.at(a=i).set(0.0))(x, i)
 
 
+@pytest.mark.parametrize("given", ["array", "numpy", "open"])
+def test_positions_without_sign_are_outside_beyond_int64(given: str) -> None:
+    x, numbers = xt.arange(3, dim="a"), np.array([2**64 - 1, 1, 2**63], "u8")
+    positions = numbers if given == "numpy" else xt.array(numbers, "q")
+    for f, want in (
+        (lambda x, at: x.at(a=at).get(mode="clip"), [2, 1, 2]),
+        (lambda x, at: x.at(a=at).get(mode="fill", fill_value=-5), [-5, 1, -5]),
+        (lambda x, at: x.at(a=at).add(1, mode="clip"), [0, 2, 4]),
+        (lambda x, at: x.at(a=at).add(1, mode="drop"), [0, 2, 2]),
+    ):
+        run = xt.jit(f, dynamic_dims=("a", "q")) if given == "open" else f
+        assert run(x, positions).values.tolist() == want
+
+
+@pytest.mark.parametrize("index", [2**63, 2**64 - 1, 2**70, -(2**70)])
+def test_numbers_of_more_than_64_bits_are_outside(index: int) -> None:
+    x, at = xt.arange(3, dim="a"), 2 if index > 0 else 0
+    for run in (lambda f: f(x), lambda f: xt.jit(f)(x)):
+        assert run(lambda x: x.at(a=index).get(mode="clip")).item() == at
+        assert run(lambda x: x.at(a=index).get(mode="fill", fill_value=-5)).item() == -5
+        assert run(lambda x: x.at(a=index).add(7, mode="clip")).values[at] == at + 7
+        assert run(lambda x: x.at(a=index).add(7, mode="drop")).values.tolist() == [0, 1, 2]
+        for f in (lambda x: x.isel(a=index), lambda x: x.at(a=index).add(1), lambda x: xt.take(x, index, dim="a")):
+            with pytest.raises(xt.IndexError, match=f"index {index} is out of range"):
+                run(f)
+
+
 def test_the_line_of_a_bad_index_is_the_one_that_read() -> None:
     """Both lines run one compiled program; where results are read later, the line is kept."""
     x, good, bad = xt.ones(a=5, b=7), xt.array([0, 1], "k"), xt.array([0, 9], "k")
