@@ -336,11 +336,12 @@ class History:
     def reasons(self, key: Key, fn: Any = None) -> tuple[str, ...]:
         """Why no program that is there serves `key`, by the nearest one; and remembers it. `fn`: the function, where
         one may be made again from the same line."""
-        if self.keys:
-            found = min((why(key, old, self.dynamic) for old in reversed(self.keys)), key=len)
+        known = tuple(self.keys)  # another thread may add its own meanwhile
+        if known:
+            found = min((why(key, old, self.dynamic) for old in reversed(known)), key=len)
             if not found:
                 found = ["the program was compiled before, and had to make room for others"]
-                if key not in self.keys:
+                if key not in known:
                     found = ["the arguments are not those of an earlier call"]
         else:
             found = self._made_again(key, fn)
@@ -365,7 +366,7 @@ class History:
             if name in before.outside and before.outside[name][1] != what
         ]
         made = "it is another function object from the same line: make it once, outside of the loop that calls it"
-        return [made, *found, *min((why(key, old, self.dynamic) for old in before.keys), key=len)]
+        return [made, *found, *min((why(key, old, self.dynamic) for old in tuple(before.keys)), key=len)]
 
     def add(self, program: Program, key: Key, reasons: tuple[str, ...]) -> None:
         """Tells of a program that was compiled just now."""

@@ -6,6 +6,7 @@ import logging
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -235,6 +236,15 @@ def test_explain(tmp_path: Path) -> None:
     assert sum(map(int, row.split()[1:3])) == 2
     assert '    again: argument x: dim time was 5, now 6; dynamic_dims=("time",) would keep one program' in lines
     assert "programs" in lines[-1] and done.stderr == ""
+
+
+def test_threads_that_compile_the_same_function() -> None:
+    """A thread compares its key with those that others add meanwhile."""
+    f = xt.jit(lambda x: x.sum())
+    with ThreadPoolExecutor(6) as threads:
+        found = list(threads.map(lambda _: [f(xt.ones(i=n)).item() for n in range(1, 20)], range(6)))
+    assert found == [list(range(1, 20))] * 6
+    assert {c.arguments for c in f.compilations} == {(f"x: float64 (i: {n})",) for n in range(1, 20)}
 
 
 RAISES = """\
