@@ -210,19 +210,21 @@ def PollLoops : Pass<"xtensor-poll-loops", "::mlir::ModuleOp"> {
   let summary = "Make long loops ask the runtime whether the call was interrupted";
   let description = [{
     A marked `scf.for` becomes a loop over blocks of steps, which asks the runtime before each
-    block. If the call was interrupted, all further blocks are empty. So the cost of a single step
-    does not change. A marked `scf.while` counts its steps and asks in the same intervals. The
-    results of an interrupted call are not valid, and the call raises an error.
+    block and ends if the call was interrupted. So the cost of a single step does not change. A
+    marked `scf.while` counts its steps and asks in the same intervals. The results of an
+    interrupted call are not valid, and the call raises an error.
 
     ```mlir
     scf.for %i = %c0 to %n step %c1 { .. } {xtensor.poll = 4096 : i64}
     ```
     ==>
     ```mlir
-    scf.for %block = %c0 to %n step %c4096 {
-      %stop = call @xt_poll() : () -> i32
-      %length = arith.select %stop, %c0, min(%n - %block, %c4096)
-      scf.for %i = %block to %block + %length step %c1 { .. }
+    scf.while (%block = %c0) {
+      scf.condition(%block < %n and not call @xt_poll()) %block
+    } do {
+      %end = %block + min(%n - %block, %c4096)
+      scf.for %i = %block to %end step %c1 { .. }
+      scf.yield %end
     }
     ```
   }];

@@ -45,30 +45,44 @@ private:
     return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, answer, no);
   }
 
-  /// A loop over blocks of steps, which are empty from then on. The loop inside is as it was.
+  /// while (begin < end, and the call goes on) { the loop, over a block of steps }. The loop inside
+  /// is as it was. The loop outside ends at once, as there may be 10^10 blocks left.
   static void pollFor(scf::ForOp loop, int64_t steps) {
     ImplicitLocOpBuilder b(loop.getLoc(), loop);
     Type type = loop.getStep().getType();
     Value count = arith::ConstantOp::create(b, b.getIntegerAttr(type, steps));
     Value stride = arith::MulIOp::create(b, loop.getStep(), count);
-    auto blocks = scf::ForOp::create(b, loop.getLowerBound(), loop.getUpperBound(), stride,
-                                     loop.getInitArgs());
-    loop.replaceAllUsesWith(blocks.getResults());
-    b.setInsertionPointToStart(blocks.getBody());
-    Value begin = blocks.getInductionVar();
-    Value left = arith::SubIOp::create(b, loop.getUpperBound(), begin);
-    Value length = arith::MinSIOp::create(b, left, stride);
-    Value zero = arith::ConstantOp::create(b, b.getIntegerAttr(type, 0));
-    length = arith::SelectOp::create(b, asked(b), zero, length);
-    Value end = arith::AddIOp::create(b, begin, length);
-    loop->moveAfter(end.getDefiningOp());
-    loop.setLowerBound(begin);
-    loop.setUpperBound(end);
-    loop.getInitArgsMutable().assign(blocks.getRegionIterArgs());
-    if (loop->getNumResults()) { // else the builder wrote the terminator
-      b.setInsertionPointAfter(loop);
-      scf::YieldOp::create(b, loop.getResults());
-    }
+    Value last = loop.getUpperBound();
+    SmallVector<Value> inits{loop.getLowerBound()};
+    llvm::append_range(inits, loop.getInitArgs());
+    auto before = [&](OpBuilder &inner, Location, ValueRange values) {
+      ImplicitLocOpBuilder b(loop.getLoc(), inner);
+      Value more = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, values[0], last);
+      Value no = arith::ConstantOp::create(b, b.getBoolAttr(false));
+      auto goesOn = scf::IfOp::create(b, TypeRange{b.getI1Type()}, more, /*withElseRegion=*/true);
+      b.setInsertionPointToStart(goesOn.thenBlock());
+      scf::YieldOp::create(
+          b, arith::CmpIOp::create(b, arith::CmpIPredicate::eq, asked(b), no).getResult());
+      b.setInsertionPointToStart(goesOn.elseBlock());
+      scf::YieldOp::create(b, no);
+      b.setInsertionPointAfter(goesOn);
+      scf::ConditionOp::create(b, goesOn.getResult(0), values);
+    };
+    auto after = [&](OpBuilder &inner, Location, ValueRange values) {
+      ImplicitLocOpBuilder b(loop.getLoc(), inner);
+      Value left = arith::SubIOp::create(b, last, values[0]);
+      Value length = arith::MinSIOp::create(b, left, stride);
+      Value end = arith::AddIOp::create(b, values[0], length);
+      scf::YieldOp::create(b, end); // and the results of the loop, below
+    };
+    auto blocks = scf::WhileOp::create(b, ValueRange(inits).getTypes(), inits, before, after);
+    loop.replaceAllUsesWith(blocks.getResults().drop_front());
+    scf::YieldOp yield = blocks.getYieldOp();
+    loop->moveBefore(yield);
+    loop.setLowerBound(blocks.getAfterArguments()[0]);
+    loop.setUpperBound(yield.getOperand(0));
+    loop.getInitArgsMutable().assign(blocks.getAfterArguments().drop_front());
+    yield.getResultsMutable().append(loop.getResults());
   }
 
   /// One more number is carried, which counts the steps.

@@ -1,20 +1,23 @@
 // RUN: xtensor-opt %s --split-input-file --xtensor-estimate-work | FileCheck %s --check-prefix=WORK
 // RUN: xtensor-opt %s --split-input-file --xtensor-estimate-work --xtensor-poll-loops | FileCheck %s --check-prefix=POLL
 
-// A loop with an end that is known when it runs takes long, and asks. Blocks are empty once it is
-// to end.
+// A loop with an end that is known when it runs may take long, so it asks before each block of steps.
 // WORK: module attributes {xtensor.long}
 // WORK: func.func @open
 // WORK: } {xtensor.poll = 16384 : i64}
 // POLL: func.func private @xt_poll() -> i32
 // POLL-LABEL: func.func @open
 // POLL: %[[STRIDE:.*]] = arith.muli
-// POLL: scf.for %[[BLOCK:.*]] = %{{.*}} to %{{.*}} step %[[STRIDE]] iter_args(%[[SUM:.*]] = %{{.*}})
-// POLL: arith.minsi
+// POLL: scf.while (%[[BLOCK:.*]] = %c0{{.*}}, %{{.*}} = %{{.*}})
+// POLL: %[[MORE:.*]] = arith.cmpi slt, %[[BLOCK]], %arg0
+// POLL: scf.if %[[MORE]]
 // POLL: call @xt_poll
-// POLL: %[[LENGTH:.*]] = arith.select
-// POLL: %[[END:.*]] = arith.addi %[[BLOCK]], %[[LENGTH]]
-// POLL: scf.for %{{.*}} = %[[BLOCK]] to %[[END]] step %{{.*}} iter_args(%{{.*}} = %[[SUM]])
+// POLL: scf.condition
+// POLL: ^bb0(%[[BEGIN:.*]]: index, %[[SUM:.*]]: f32):
+// POLL: %[[LENGTH:.*]] = arith.minsi %{{.*}}, %[[STRIDE]]
+// POLL: %[[END:.*]] = arith.addi %[[BEGIN]], %[[LENGTH]]
+// POLL: %[[INNER:.*]] = scf.for %{{.*}} = %[[BEGIN]] to %[[END]] step %{{.*}} iter_args(%{{.*}} = %[[SUM]])
+// POLL: scf.yield %[[END]], %[[INNER]]
 // POLL-NOT: call
 // POLL: return
 func.func @open(%n: index, %x: memref<f32>, %out: memref<f32>) {

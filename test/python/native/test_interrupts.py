@@ -19,6 +19,7 @@ LOOPS = {
     "fori_loop": "lambda x: xt.fori_loop(0, 10**12, lambda i, c: c * 1.0000001 + i, x)",
     "fori_loop to a traced bound": "lambda x: xt.fori_loop(0, (x * 1e18).astype('i8'), lambda i, c: c + 1.0, x)",
     "scan of arrays": "lambda x: xt.scan(lambda c, _: (c * 0.5, None), x + xt.zeros(a=9), dim='t', length=10**12)[0]",
+    "long steps": "lambda x: xt.scan(lambda c, _: (xt.sin(c), None), x + xt.zeros(a=10**5), dim='t', length=10**12)[0]",
     "a loop in a loop": """lambda x: xt.fori_loop(
         0, 10**9, lambda i, c: xt.fori_loop(0, 1000, lambda j, d: d * 0.5 + j, c), x)""",
     "a loop in a gradient": """xt.grad(
