@@ -17,6 +17,10 @@ Rule whileRule();
 mlir::LogicalResult linearizeCheckpoint(Linearizer &l, mlir::Operation *op);
 mlir::LogicalResult linearizeScan(Linearizer &l, mlir::Operation *op);
 
+/// A name for the steps of a loop. Two loops may take different numbers of steps, and a name has
+/// one size, so no other loop of the program has it, nor is it one of `others`.
+mlir::StringAttr nameOfSteps(mlir::Operation *op, llvm::ArrayRef<mlir::StringAttr> others);
+
 /// The transpose of `from`, whose regions take no arguments: `make` gives the op with one
 /// result per captured linear value, and its regions receive the transposes of `from`'s.
 mlir::LogicalResult

@@ -3,20 +3,84 @@
 #include "Autodiff/ControlRules.h"
 #include "Autodiff/Residuals.h"
 #include "XTensor/Fault.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace xtensor;
 
-/// Zeros of the type of `v`, a value of branch `home`, for another branch.
-static FailureOr<Value> standIn(Linearizer &l, SwitchOp op, Region &home, Value v) {
-  SmallVector<Value> sizes = l.sizes(v);
-  for (auto [dim, size] : llvm::zip_equal(dynamicDims(arrayType(v)), sizes))
-    if (home.isAncestor(size.getParentRegion()))
-      return op.emitOpError("the size of dim ")
-             << dim << " is known only inside of a branch, and the derivative needs it outside. "
-             << "Leave the dims that it follows from out of dynamic_dims=" << Fault::Size;
-  return zeros(l.primal, l.primal.getLoc(), arrayType(v), sizes);
+/// Whether the size of a dim of `v` is computed inside of `branch`, so that the other branches
+/// cannot return zeros of this size.
+static bool isSizedInside(Linearizer &l, Region &branch, Value v) {
+  return llvm::any_of(l.sizes(v),
+                      [&](Value size) { return branch.isAncestor(size.getParentRegion()); });
 }
+
+/// Computes residuals of `branch` again in `draft`, its linear part, from values that can be
+/// residuals.
+class Recomputed {
+public:
+  Recomputed(Linearizer &l, Region &branch, Block &draft)
+      : l(l), branch(branch), draft(draft), b(draft.getParentOp()->getContext()) {
+    b.setInsertionPointToStart(&draft);
+  }
+
+  /// Adds to `residuals` what `v` needs: itself, or the operands of the op that is computed again.
+  LogicalResult add(Value v, llvm::SetVector<Value> &residuals) {
+    if (!branch.isAncestor(v.getParentRegion()) || map.contains(v))
+      return success();
+    if (!isSizedInside(l, branch, v)) {
+      residuals.insert(v);
+      return success();
+    }
+    for (StringAttr dim : dynamicDims(arrayType(v)))
+      if (branch.isAncestor(l.sizeOf(v, dim).getParentRegion()) && !names.contains(dim))
+        names[dim] =
+            nameOfSteps(branch.getParentOp(), llvm::to_vector(llvm::make_second_range(names)));
+    Operation *op = v.getDefiningOp();
+    bool hasOrder = false;
+    op->walk([&](CallbackOp call) { hasOrder |= call.getOrdered(); });
+    if (hasOrder)
+      return op->emitOpError("has the size of a dim that is known only inside of a branch, and the "
+                             "derivative needs it outside. Leave the dims that it follows from out "
+                             "of dynamic_dims=")
+             << Fault::Size;
+    SmallVector<Value> operands; // and what its regions use from outside
+    forEachUse(op, [&](OpOperand &use) {
+      if (!op->isAncestor(use.get().getParentRegion()->getParentOp()))
+        operands.push_back(use.get());
+    });
+    for (Value operand : operands)
+      if (failed(add(operand, residuals)))
+        return failure();
+    Operation *again = b.clone(*op, map);
+    for (auto [from, to] : llvm::zip_equal(op->getResults(), again->getResults()))
+      replaceUsesInside(*draft.getParent(), from, to);
+    return success();
+  }
+
+  /// Renames the dims whose sizes are computed again: in a function, all dims of one name have one
+  /// size, and neither place can see the other's.
+  void renameDims() {
+    AttrTypeReplacer replacer;
+    replacer.addReplacement([&](StringAttr name) -> std::optional<Attribute> {
+      auto found = names.find(name);
+      return found == names.end() ? std::nullopt : std::optional<Attribute>(found->second);
+    });
+    if (!names.empty())
+      for (Operation &op : draft)
+        replacer.recursivelyReplaceElementsIn(&op, /*replaceAttrs=*/true, /*replaceLocs=*/false,
+                                              /*replaceTypes=*/true);
+  }
+
+private:
+  Linearizer &l;
+  Region &branch;
+  Block &draft;
+  OpBuilder b;
+  IRMapping map;
+  DenseMap<StringAttr, StringAttr> names;
+};
 
 static LogicalResult linearizeSwitch(Linearizer &l, Operation *o) {
   auto op = cast<SwitchOp>(o);
@@ -57,7 +121,14 @@ static LogicalResult linearizeSwitch(Linearizer &l, Operation *o) {
     OperandRange own =
         branch.front().getTerminator()->getOperands().take_front(op->getNumResults());
     auto isFree = [&](Value v) { return llvm::is_contained(own, v); };
-    for (Value v : chooseResiduals(branch, *draft, isFree)) {
+    SmallVector<Value> chosen = chooseResiduals(branch, *draft, isFree);
+    Recomputed recomputed(l, branch, *draft);
+    llvm::SetVector<Value> needed;
+    for (Value v : chosen)
+      if (failed(recomputed.add(v, needed)))
+        return failure();
+    recomputed.renameDims();
+    for (Value v : needed) {
       auto known = llvm::find(own, v);
       residuals.push_back(
           {draft->getParent(), v, known != own.end() ? known - own.begin() : types.size()});
@@ -67,10 +138,9 @@ static LogicalResult linearizeSwitch(Linearizer &l, Operation *o) {
       for (Region &other : op.getBranches()) {
         Operation *yield = other.front().getTerminator();
         l.primal.setInsertionPoint(yield);
-        FailureOr<Value> out = &other == &branch ? v : standIn(l, op, branch, v);
-        if (failed(out))
-          return failure();
-        yield->insertOperands(yield->getNumOperands(), *out);
+        Value out =
+            &other == &branch ? v : zeros(l.primal, l.primal.getLoc(), arrayType(v), l.sizes(v));
+        yield->insertOperands(yield->getNumOperands(), out);
       }
       own = branch.front().getTerminator()->getOperands().take_front(op->getNumResults());
     }

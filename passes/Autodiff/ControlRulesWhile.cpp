@@ -17,16 +17,11 @@ static SmallVector<Value> lookedUp(IRMapping &values, Operation *yield) {
                              [&](Value v) { return values.lookupOrDefault(v); });
 }
 
-/// A name for the steps of a loop. Two loops may take different numbers of steps, and a name has
-/// one size, so no other loop of the program has it.
-static StringAttr nameOfSteps(WhileOp op) {
-  DenseSet<StringAttr> taken;
+StringAttr xtensor::nameOfSteps(Operation *op, ArrayRef<StringAttr> others) {
+  DenseSet<StringAttr> taken(others.begin(), others.end());
   op->getParentOfType<ModuleOp>().walk([&](ScanOp scan) { taken.insert(scan.getDimAttr()); });
-  SmallVector<ArrayType> types = llvm::map_to_vector(op.getInit(), arrayType);
-  auto base = StringAttr::get(op.getContext(), "step");
   for (unsigned i = 0;; ++i)
-    if (auto name = StringAttr::get(op.getContext(), base.getValue() + "~" + Twine(i));
-        !taken.contains(name) && llvm::none_of(types, [&](ArrayType t) { return t.hasDim(name); }))
+    if (auto name = StringAttr::get(op->getContext(), "step~" + Twine(i)); !taken.contains(name))
       return name;
 }
 
@@ -35,8 +30,11 @@ static StringAttr nameOfSteps(WhileOp op) {
 /// the condition fails, so it fails from then on.
 static ScanOp asScan(WhileOp op, ImplicitLocOpBuilder &b, IntegerAttr length, Value size,
                      bool mayEnd) {
-  auto scan = ScanOp::create(b, op.getResultTypes(), nameOfSteps(op), UnitAttr(), op.getInit(),
-                             ValueRange(), length, size);
+  SmallVector<StringAttr> dims; // of the carries
+  for (Value init : op.getInit())
+    llvm::append_range(dims, arrayType(init).getDimNames());
+  auto scan = ScanOp::create(b, op.getResultTypes(), nameOfSteps(op, dims), UnitAttr(),
+                             op.getInit(), ValueRange(), length, size);
   OpBuilder::InsertionGuard guard(b);
   Block *body = b.createBlock(&scan.getBodyRegion());
   for (Value init : op.getInit())

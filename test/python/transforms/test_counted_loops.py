@@ -113,6 +113,57 @@ def test_second_derivatives(name: str) -> None:
     xt.testing.check_gradients(lambda x: f(x, W, None), (X,), order=2, modes=("reverse", "forward"))
 
 
+def turned(n: int, x: Any) -> Any:
+    return xt.while_loop(lambda c: c[0] < n, lambda c: (c[0] + 1, xt.sin(1.3 * c[1]) + 0.1 * c[1]), (0, x))[1]
+
+
+BRANCHES = {
+    "one branch": lambda x: xt.cond(x.sum() > 0.0, lambda: turned(3, x).sum(), lambda: (x * x).sum()),
+    "both": lambda x: xt.cond(x.sum() > 0.0, lambda: turned(3, x).sum(), lambda: (turned(2, x) ** 2).sum()),
+    "two loops": lambda x: xt.cond(x.sum() > 0.0, lambda: (turned(3, x) * turned(2, xt.cos(x))).sum(), lambda: x.sum()),
+    "a branch in a branch": lambda x: xt.cond(
+        x.sum() > 0.0, lambda: xt.cond(x.max() > 0.2, lambda: turned(3, x).sum(), lambda: x.sum()), lambda: x.sum()
+    ),
+    "in a scan": lambda x: xt.scan(
+        lambda c, _: (xt.cond(c.sum() > 0.0, lambda: turned(2, c), lambda: 0.5 * c), c.sum()), x, dim="t", length=3
+    )[1].sum(),
+    "a loop in the loop": lambda x: xt.cond(
+        x.sum() > 0.0,
+        lambda: xt.while_loop(lambda c: c[0] < 2, lambda c: (c[0] + 1, turned(2, c[1])), (0, x))[1].sum(),
+        lambda: x.sum(),
+    ),
+    "counted by data": lambda x: xt.cond(
+        x.sum() > 0.0,
+        lambda: xt.while_loop(lambda c: c.sum() < 9.0, lambda c: 1.5 * c + 0.1 * c * c, x).sum(),
+        lambda: x.sum(),
+    ),
+}
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("name", BRANCHES)
+def test_second_derivatives_of_loops_in_branches(name: str) -> None:
+    """Forward over reverse, reverse over reverse, and reverse over forward, of either branch."""
+    f, v = BRANCHES[name], W
+    for x in (X, -X):
+        xt.testing.check_gradients(f, (x,), order=2)
+        slope = xt.grad(f)
+        wanted = xt.grad(lambda x: (slope(x) * v).sum())(x).values  # noqa: B023 (called here)
+        np.testing.assert_allclose(xt.hvp(f, (x,), (v,)).values, wanted, rtol=1e-12, atol=1e-12)
+        product = xt.jit(lambda x, v: xt.hvp(f, (x,), (v,)), dynamic_dims=("u",))
+        np.testing.assert_allclose(product(x, v).values, wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["one branch", "in a scan"])
+def test_third_derivatives_of_a_loop_in_a_branch(name: str) -> None:
+    def along(x: Any) -> Any:
+        return (xt.hvp(BRANCHES[name], (x,), (W,)) * W).sum()
+
+    third = xt.jvp(along, (X,), (W,))[1].item()
+    assert third == pytest.approx((xt.grad(along)(X) * W).sum().item(), rel=1e-12)
+    assert third == pytest.approx((along(X + 1e-5 * W) - along(X - 1e-5 * W)).item() / 2e-5, rel=1e-7)
+
+
 def test_against_jax() -> None:
     jax = pytest.importorskip("jax", reason="JAX is not installed: pip install 'xtensor-mlir[test-peers]'")
     jax.config.update("jax_enable_x64", True)
