@@ -232,10 +232,13 @@ def _by_parabola(x: Tracer, dim: str, places: Tracer | None, step: Tracer, edge_
     sub, div = functools.partial(build.binary, "sub"), functools.partial(build.binary, "div")
     left, right = sub(t[1], t[0]), sub(t[2], t[1])
     d, e = div(sub(f[1], f[0]), left), div(sub(f[2], f[1]), right)
-    bend = div(sub(e, d), build.binary("add", left, right))
-    # Newton's form: d + bend (2 t - t0 - t1).
-    lean = build.binary("add", sub(where, t[0]), sub(where, t[1]))
-    y = build.binary("add", d, build.binary("mul", bend, lean))
+    # Newton's form: d + (e - d) share, as a sum of two products, since an infinite sample makes e - d infinite, too.
+    share = div(build.binary("add", sub(where, t[0]), sub(where, t[1])), build.binary("add", left, right))
+    rest = sub(p.constant(1, share.dtype), share)
+    y = build.binary("add", build.binary("mul", d, rest), build.binary("mul", e, share))
+    if places is None:  # then the slope inside does not depend on the sample there, which may be NaN
+        central = div(sub(f[2], f[0]), build.binary("mul", p.constant(2, x.dtype), step))
+        y = build.select(build.compare("eq", at, middle), central, y)
     if edge_order == 1:
         y = build.select(build.compare("eq", at, p.zero(p.I8)), d, y)
         y = build.select(build.compare("eq", at, last), e, y)

@@ -372,3 +372,17 @@ def test_bins_lie_between_finite_elements_and_ascend() -> None:
     for edges in ([3.0, 1.0, 2.0], xt.array([3.0, 1.0], dims="e")):
         with pytest.raises(xt.ArgumentError, match="the edges do not ascend"):
             xt.histogram(x, edges)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize(
+    "samples", [[1, 2, 4, np.nan, 7, 8, 9], [1, 2, 4, 5, 7, np.inf, 9], [np.inf, 1, 4], [3, np.nan, 1]]
+)
+def test_gradients_of_samples_that_are_missing(samples: list[float], order: int) -> None:
+    """Between two neighbours the sample itself has no part, and at the ends infinities keep their sign."""
+    x = xt.array(samples, "t", dtype="f8")
+    with np.errstate(invalid="ignore"):
+        expected = np.gradient(np.array(samples, "f8"), 0.5, edge_order=order)
+    np.testing.assert_array_equal(xt.gradient(x, "t", 0.5, edge_order=order).values, expected)
+    run = xt.jit(lambda x: xt.gradient(x, "t", 0.5, edge_order=order), dynamic_dims=("t",))
+    np.testing.assert_array_equal(run(x).values, expected)
