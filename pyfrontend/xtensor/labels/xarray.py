@@ -318,7 +318,10 @@ def _take(
             n, boundary, side = parameters
             if variable.dtype.kind not in "biufmM":
                 return None  # labels that have no mean
-            variable = variable.coarsen({dim: n}, "mean", boundary, side)  # type: ignore[no-untyped-call]
+            if variable.dtype.kind in "mM" and variable.sizes[dim] < n:  # xarray has no mean of no dates
+                variable = variable.isel({dim: slice(0)})
+            else:
+                variable = variable.coarsen({dim: n}, "mean", boundary, side)  # type: ignore[no-untyped-call]
             continue
         if kind == "pad":
             low, high, mode = parameters

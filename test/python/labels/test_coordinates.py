@@ -141,6 +141,15 @@ def test_blocks_are_labelled_by_the_means_of_their_labels(kind: str, n: int, opt
     assert "place" not in xt.coarsen(COARSE, place=2).mean().coords
 
 
+@pytest.mark.parametrize("labels", [[0], [0.5], np.array(["2020-01-01"], "M8[ns]")])
+def test_blocks_that_none_of_the_labels_fill(labels: Any) -> None:
+    """xarray raises for dates, of which it takes no mean of none."""
+    x = xr.DataArray([1.0], dims="time", coords={"time": labels})
+    found = xt.coarsen(x, time=2, boundary="trim").max()
+    assert found.shape == found.coords["time"].shape == (0,)
+    assert (found.coords["time"].dtype.kind == "M") == (x.coords["time"].dtype.kind == "M")
+
+
 def test_an_array_shows_what_came_along() -> None:
     assert repr(xt.as_array(DATA)).endswith("\nwith name 'T'; coordinates of time, space; attributes units")
     assert "with" not in repr(xt.ones(a=2))
