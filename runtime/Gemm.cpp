@@ -161,11 +161,15 @@ template <typename T>
 void runDeep(Tiles<T> &t) {
   const Product<T> &p = t.whole;
   size_t bytes = p.m * p.n * sizeof(T);
-  for (int64_t i = 1; i < t.cut.deep; ++i)
+  bool isWhole = true; // else the call was told that memory is exhausted
+  for (int64_t i = 1; i < t.cut.deep; ++i) {
     t.sums[i] = static_cast<T *>(xt_arena_acquire(bytes));
-  runChunks(Tiles<T>::run, &t, t.cut.deep, true);
+    isWhole &= t.sums[i] != nullptr;
+  }
+  if (isWhole)
+    runChunks(Tiles<T>::run, &t, t.cut.deep, true);
   for (int64_t part = 1; part < t.cut.deep; ++part) { // a fixed order: the same bits every time
-    for (int64_t i = 0; i < p.m; ++i)
+    for (int64_t i = 0; isWhole && i < p.m; ++i)
       for (int64_t j = 0; j < p.n; ++j)
         p.c[i * p.ldc + j] += t.sums[part][i * p.n + j];
     xt_arena_release(t.sums[part]);

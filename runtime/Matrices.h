@@ -138,6 +138,8 @@ public:
   explicit Scratch(size_t bytes) : start(static_cast<char *>(xt_arena_acquire(bytes))) {}
   ~Scratch() { xt_arena_release(start); }
   Scratch(const Scratch &) = delete;
+  /// Whether there was memory. If not, the call was told.
+  explicit operator bool() const { return start; }
   template <typename T>
   T *take(int64_t count) {
     T *found = reinterpret_cast<T *>(start + used);
@@ -187,6 +189,8 @@ void forEachMatrix(const xt_array *arrays, int count, const int *trailing, int64
     int64_t at[Batches::kMaxArrays];
     for (int64_t i = begin; i < end; ++i) {
       Scratch scratch(bytes);
+      if (!scratch)
+        return;
       loops.offsets(i, at);
       body(at, scratch);
     }

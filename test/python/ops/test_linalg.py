@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -405,3 +407,51 @@ def test_without_lapack(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(xt._native, "lapack_name", lambda: None)
     with pytest.raises(xt.UnsupportedError, match="built without LAPACK"):
         xt.linalg.qr(xt.array(np.eye(2), ("row", "col")), inner="fresh")
+
+
+# Each limit in a process of its own, which knows the compiled programs. First the results, then the temporaries of the
+# program and of the routine find no memory; with the last limit all do.
+LITTLE_MEMORY = """
+import os, resource
+import numpy as np
+import xtensor as xt
+
+D = ("r", "c")
+programs = {
+    "qr": lambda a: xt.linalg.qr(a, dims=D)[1],
+    "solve": lambda a: xt.linalg.solve(a, a.rename(c="k"), dims=D),
+    "triangular": lambda a: xt.linalg.triangular_solve(a, a.rename(c="k"), dims=D),
+    "eigh": lambda a: xt.linalg.eigh(a, dims=D)[0],
+    "svd": lambda a: xt.linalg.svd(a, dims=D)[1],
+    "lu tangent": lambda a: xt.jvp(lambda s: xt.linalg.lu(s, dims=D)[1], (a,), (a,))[1],
+}
+for name, f in programs.items():
+    x, f = xt.array(np.eye(700), D), xt.jit(f)
+    f(x.isel(r=slice(300), c=slice(300)))  # the stack that OpenBLAS needs is there from then on
+    f.lower(x).compile()
+    told = []
+    for limit in (0, 4, 8, 400):
+        child = os.fork()
+        if not child:
+            there = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+            resource.setrlimit(resource.RLIMIT_AS, (there + (limit << 20),) * 2)
+            try:
+                f(x)
+            except xt.MemoryError:
+                os._exit(7)
+            os._exit(0)
+        told.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    print(name, *told)
+"""
+
+
+@pytest.mark.cpu_only("memory of the CPU")
+def test_too_little_memory_is_an_error() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LITTLE_MEMORY], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    lines = [line.rsplit(None, 4) for line in done.stdout.splitlines()]
+    assert len(lines) == 6
+    for name, first, *told in lines:
+        assert (first, told[-1]) == ("7", "0") and {*told} <= {"0", "7"}, (name, first, *told)
