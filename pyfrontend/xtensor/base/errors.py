@@ -90,6 +90,13 @@ class Error(Exception):
             where = user_line()
         super().__init__(f"{message}{_MARK}{where}" if where else message)
 
+    def __reduce__(self) -> Any:
+        return _again, (type(self), str(self.args[0]), *self._more()), self.__dict__ or None
+
+    def _more(self) -> tuple[Any, ...]:
+        """Further arguments of the class."""
+        return ("",)
+
     @property
     def parts(self) -> tuple[str, str | None]:
         """The message, and FILE:LINE."""
@@ -110,6 +117,11 @@ class Error(Exception):
         if operands and "operands: " not in text:
             text += f" (operands: {operands})"
         self.args = (text + mark + where,)
+
+
+def _again(kind: type[Error], message: str, *more: Any) -> Error:
+    """The error in another process, with the line that it had."""
+    return kind(message, *more)
 
 
 def trimmed(fn: Callable[P, R]) -> Callable[P, R]:
@@ -183,9 +195,12 @@ class TracerError(Error, RuntimeError):
 class AttributeError_(Error, builtins.AttributeError):  # noqa: N801, N818 (shown and exported as AttributeError)
     """An attribute, a method or a function that is not there. Python itself suggests names that are spelled alike."""
 
-    def __init__(self, message: str, name: str, obj: object) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, name: str, obj: object, where: str | None = None) -> None:
+        super().__init__(message, where)
         self.name, self.obj = name, obj
+
+    def _more(self) -> tuple[Any, ...]:
+        return self.name, None, ""  # what lacks it may be a traced array, which stays in its process
 
 
 class CompileError(Error, RuntimeError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,14 @@ def numbers(tree: Any) -> list[Any]:
 def same(got: Any, want: Any) -> None:
     for a, b in zip(numbers(got), numbers(want), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+
+
+def test_errors_reach_the_client() -> None:
+    """Dask's processes teach pickle about exceptions (tblib)."""
+    pytest.importorskip("distributed", reason="Dask's distributed is not installed")
+    for error in (xt.MemoryError("none left"), xt.IndexError("outside")):
+        again = pickle.loads(pickle.dumps(error))
+        assert type(again) is type(error) and again.args == error.args
 
 
 @pytest.mark.parametrize("chunks", [{"t": 3}, {"t": 5}, {"t": 10}, {"t": 1}, {"t": 3, "i": 3}, {"i": 2}])

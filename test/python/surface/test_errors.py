@@ -1,7 +1,9 @@
 """Wrong programs: the kind of error, the words that help, and the user's own line."""
 
 import builtins
+import copy
 import inspect
+import pickle
 import re
 import traceback
 import warnings
@@ -333,3 +335,25 @@ def test_errors_of_the_user_pass_through_tracing():
     with pytest.raises(KeyError, match="mine"):
         xt.jit(f)(x)
     assert inspect.isfunction(f)
+
+
+WRONG = {
+    "attribute": lambda: x.nothing,
+    "function": lambda: xt.nothing,
+    "dim": lambda: x.sum("c"),
+    "sizes": lambda: x + b5,
+    "index": lambda: x.isel(a=9),
+    "label": lambda: xr.DataArray([1.0], dims="i", coords={"i": [0]}).pipe(lambda a: xt.sel(a, i=7)),
+    "memory": lambda: xt.zeros(a=2**40, b=2**20),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_errors_go_to_other_processes(name):
+    """With their line; a pool of processes would wait for ever for the result of a call whose error cannot."""
+    with pytest.raises(xt.Error) as caught:
+        WRONG[name]()
+    for again in (pickle.loads(pickle.dumps(caught.value)), copy.copy(caught.value)):
+        assert type(again) is type(caught.value) and again.args == caught.value.args
+        assert getattr(again, "name", None) == getattr(caught.value, "name", None)
+        assert again.parts[1].startswith(f"{__file__}:")
