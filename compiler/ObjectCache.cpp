@@ -77,6 +77,9 @@ bool xtensor::ObjectCache::isDue(uint64_t size) const {
   SmallString<128> grown(folder);
   sys::path::append(grown, "grown");
   int fd;
+  sys::fs::file_status status; // to open a pipe would wait for its reader
+  if (!sys::fs::status(grown, status) && status.type() != sys::fs::file_type::regular_file)
+    return false;
   if (sys::fs::openFileForWrite(grown, fd, sys::fs::CD_OpenAlways, sys::fs::OF_Append))
     return false;
   {
