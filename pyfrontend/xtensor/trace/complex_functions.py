@@ -159,20 +159,26 @@ def _by_turning(function: Callable[[Z], Z]) -> Callable[[Z], Z]:
 # -- exponentials and hyperbolic functions ----------------------------------------------------------------------------
 
 
-def _turned_by(size: Real, y: Real) -> Z:
-    """size (cos y + i sin y) for a size of 0 or more; what is not finite times 0 is 0."""
-    endless = isinf(size) & ~isfinite(y)
-    nothing = size.is_(0) & ~isfinite(y)
-    re = where(y.is_(0), size, where(nothing, 0, size * cos(y)))
-    return where(endless, size, re), where(y.is_(0), y, where(nothing, 0, size * sin(y)))
+def _turned_by(function: Callable[[Real], Real], scale: float, x: Real, y: Real, most: float, by: float) -> Z:
+    """f(x) (cos y + i sin y). Above `most`, f(x) may be infinite where its product is finite, so it is f(x - by), and
+    scale = f(by) comes last. What is not finite times 0 is 0."""
+    large = isfinite(x) & (x > most)
+    size = function(where(large, x - by, x))
+    last = where(large, Real(x.of(scale)), 1)
+    endless = isinf(x) & (x > 0) & ~isfinite(y)
+    nothing = isinf(x) & (x < 0) & ~isfinite(y)
+    re = where(y.is_(0), size, where(nothing, 0, size * cos(y))) * last
+    return where(endless, x, re), where(y.is_(0), y, where(nothing, 0, size * sin(y)) * last)
 
 
 def c_exp(a: Z) -> Z:
-    return _turned_by(exp(a[0]), a[1])
+    by = _limit(a[0], 60, 400)
+    return _turned_by(exp, math.exp(by), *a, _limit(a[0], 80, 700), by)
 
 
 def c_exp2(a: Z) -> Z:
-    return _turned_by(exp2(a[0]), a[1] * math.log(2))
+    by = _limit(a[0], 64, 512)
+    return _turned_by(exp2, 2.0**by, a[0], a[1] * math.log(2), _limit(a[0], 120, 1000), by)
 
 
 def c_expm1(a: Z) -> Z:
@@ -207,7 +213,7 @@ def c_tanh(a: Z) -> Z:
     re, im = beta * sqrt(1 + s * s) * s / size, t / size
     tail = 4 * sin(y) * cos(y) * exp(-2 * abs(x))
     tail = where(isinf(x), where(isfinite(y), copysign(0, tail), 0), tail)
-    re = where(x.is_(0) & ~isfinite(y), x, where(far, copysign(1, x), re))
+    re = where(x.is_(0) & ~isfinite(y), x, where(far & (isinf(x) | isfinite(y)), copysign(1, x), re))
     return re, where(y.is_(0), y, where(far, tail, im))
 
 

@@ -106,6 +106,29 @@ def test_large_and_small_numbers() -> None:
         np.testing.assert_allclose(xt.sign(x).values, wide / abs(wide), rtol=1e-6)
 
 
+def test_powers_that_overflow_before_they_are_turned() -> None:
+    for dtype, most in (("c16", 709.8), ("c8", 88.75)):
+        z = np.array([most + 1j, most - 1.2j, most + 2.5j, -80 + 1j, most / np.log(2) + 1j], dtype)
+        for name, values in (("exp", z[:4]), ("exp2", z[4:])):
+            found = getattr(xt, name)(xt.array(values, "i")).values
+            want = np.array([complex(_exact(name, mpmath.mpc(float(v.real), float(v.imag)))) for v in values])
+            assert np.isfinite(found).all()
+            np.testing.assert_allclose(found, want, rtol=(4e-16 if dtype == "c16" else 2e-7) * 2**3)
+
+
+@pytest.mark.float64
+@pytest.mark.parametrize("name", ["exp", "exp2", "tan", "tanh"])
+def test_large_numbers_beside_infinities(name: str) -> None:
+    """An infinite or missing angle leaves nothing of a large number, as it does of 1."""
+    ends = [1e5, -1e5, 1e300, -1e300, np.inf, -np.inf, np.nan, 30.0]
+    z = np.array([complex(a, b) for a in ends for b in ends])
+    with np.errstate(all="ignore"):
+        want = _numpy(name)(z)
+    found = getattr(xt, name)(xt.array(z, "i")).values
+    np.testing.assert_array_equal(np.isnan(found.real), np.isnan(want.real))
+    np.testing.assert_array_equal(np.isnan(found.imag), np.isnan(want.imag))
+
+
 def test_division_by_zero_and_infinity() -> None:
     z = xt.array(np.array([1 + 2j, 0, 1 - 1j]).astype("c8"), dims="t")
     w = xt.array(np.array([0, 0, np.inf + 1j]).astype("c8"), dims="t")
