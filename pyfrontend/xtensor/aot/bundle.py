@@ -7,10 +7,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ..base.calls import shown
 from ..base.dtypes import as_dtype
-from ..base.errors import ArgumentError, ArgumentTypeError
-from ..base.files import write_file
+from ..base.errors import ArgumentError
+from ..base.files import path_of, write_file
 from ..values.spec import Spec
 from .manifest import File, Manifest, opened
 
@@ -77,12 +76,6 @@ class Bundle:
         targets = ", ".join(t.target for t in self.manifest.targets)
         functions = ", ".join(map(str, self.manifest.functions))
         return f"<bundle of {functions}, for {targets}: {len(self.data)} bytes>"
-
-
-def path_of(path: Any, what: str) -> Path:
-    if not isinstance(path, (str, os.PathLike)) or "\0" in str(path):
-        raise ArgumentTypeError(f"{what}: the path of a file is needed, got {shown(path)}")
-    return Path(path)
 
 
 def spec_of(parameter: Any, weak: bool = False) -> Spec:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..base import tree
 from ..base.calls import shown
 from ..base.errors import ArgumentError, ArgumentTypeError, BundleError, CompileError, Error, UnsupportedError
+from ..base.files import path_of
 from ..call.arguments import signature_of
 from ..compiler import supports
 from ..compiler.executable import operands_of
@@ -22,7 +23,7 @@ from ..transforms.jit import Jitted, jit
 from ..values.devices import BACKENDS
 from ..values.targets import target_named
 from . import labels
-from .bundle import Bundle, path_of
+from .bundle import Bundle
 from .load import LoadedFunctions
 from .manifest import AGAIN, LONGEST_DOC
 from .signature import described, signature

@@ -28,6 +28,7 @@ from ..base.errors import (
     SizeError,
     UnsupportedError,
 )
+from ..base.files import path_of
 from ..base.ranges import Range, of_ints
 from ..base.refusals import not_an_array, unnamed
 from ..call.arguments import Static
@@ -43,7 +44,7 @@ from ..values import devices, options, targets
 from ..values.kinds import NUMBER, NUMBERS, kind_of
 from ..values.spec import Spec
 from . import foreign
-from .bundle import Bundle, path_of, spec_of
+from .bundle import Bundle, spec_of
 from .code import Opened, check_profile, chosen, listed
 from .fitting import CLASSES, as_number, beyond, wrong_dtype
 from .inline import inlined, program_of

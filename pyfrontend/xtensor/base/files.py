@@ -6,6 +6,16 @@ import errno
 import os
 import stat
 from pathlib import Path
+from typing import Any
+
+from .calls import shown
+from .errors import ArgumentTypeError
+
+
+def path_of(path: Any, what: str) -> Path:
+    if not isinstance(path, (str, os.PathLike)) or "\0" in str(path):
+        raise ArgumentTypeError(f"{what}: the path of a file is needed, got {shown(path)}")
+    return Path(path)
 
 
 def write_file(path: Path, data: bytes | memoryview, *, follow: bool = True) -> None:
