@@ -86,6 +86,7 @@ def test_the_assembly_has_the_instructions_of_as_text(program: Any) -> None:
     assert code(data["phases"][-1]["lines"]) == code(lowered.as_text("asm").split("\n"))
 
 
+@pytest.mark.cpu_only("its product is a call of a library")
 def test_an_op_is_at_the_line_that_made_it(program: Any) -> None:
     _, data = explored(program)
     assert [f["name"] for f in data["files"]] == ["program.py"]  # and not this one, which calls
