@@ -11,6 +11,7 @@
 #include "compiler/Export.h"
 #include "compiler/Foreign.h"
 #include "compiler/Interface.h"
+#include "compiler/Profiled.h"
 #include "compiler/WarmUp.h"
 #include "mlir/CAPI/Diagnostics.h"
 #include "mlir/CAPI/IR.h"
@@ -105,17 +106,22 @@ void xtensorLocationPrintPlace(MlirLocation location, MlirStringCallback callbac
   callback(wrap(StringRef(xtensor::placeOf(unwrap(location)))), data);
 }
 
-static xtensor::Compiled &get(XTensorCompiled compiled) {
-  return *static_cast<xtensor::Compiled *>(compiled.ptr);
-}
+/// A compiled program, and what is told of its kernels if it is profiled.
+struct Kept : xtensor::Compiled {
+  std::string kernels;
+};
+
+static Kept &get(XTensorCompiled compiled) { return *static_cast<Kept *>(compiled.ptr); }
 static MlirStringRef wrapped(const std::string &text) { return wrap(StringRef(text)); }
 
 XTensorCompiled xtensorCompile(MlirModule module, MlirStringRef cacheFolder, uint64_t cacheLimit,
-                               MlirStringRef dumpFolder, MlirStringRef target) {
-  auto compiled =
-      xtensor::compile(unwrap(module), {unwrap(cacheFolder).str(), cacheLimit,
-                                        unwrap(dumpFolder).str(), unwrap(target).str()});
-  return {failed(compiled) ? nullptr : new xtensor::Compiled(*compiled)};
+                               MlirStringRef dumpFolder, MlirStringRef target, int64_t profile) {
+  xtensor::CompilerOptions options = {unwrap(cacheFolder).str(), cacheLimit,
+                                      unwrap(dumpFolder).str(), unwrap(target).str()};
+  std::string kernels;
+  auto compiled = profile ? xtensor::compileProfiled(unwrap(module), options, profile, kernels)
+                          : xtensor::compile(unwrap(module), options);
+  return {failed(compiled) ? nullptr : new Kept{{*compiled}, std::move(kernels)}};
 }
 void xtensorCompiledDestroy(XTensorCompiled compiled) { delete &get(compiled); }
 void *xtensorCompiledGetEntry(XTensorCompiled compiled) { return get(compiled).entry; }
@@ -136,6 +142,9 @@ MlirStringRef xtensorCompiledGetPhase(XTensorCompiled compiled, intptr_t i, doub
 }
 bool xtensorCompiledIsFromCache(XTensorCompiled compiled) { return get(compiled).fromCache; }
 MlirStringRef xtensorCompiledGetKey(XTensorCompiled compiled) { return wrapped(get(compiled).key); }
+MlirStringRef xtensorCompiledGetKernels(XTensorCompiled compiled) {
+  return wrapped(get(compiled).kernels);
+}
 intptr_t xtensorCompiledGetNumSites(XTensorCompiled compiled) { return get(compiled).sites.size(); }
 MlirStringRef xtensorCompiledGetSiteDim(XTensorCompiled compiled, intptr_t i) {
   return wrapped(get(compiled).sites[i].dim);
@@ -215,6 +224,15 @@ bool xtensorCost(MlirModule module, MlirStringRef target, XTensorCost *cost,
   *cost = {found->flops, found->arena, found->reused, found->launches};
   for (const auto &[name, times] : found->onHost)
     onHost(wrapped(name), times, userData);
+  return true;
+}
+
+bool xtensorMemory(MlirModule module, MlirStringRef target, MlirStringCallback callback,
+                   void *userData) {
+  auto text = xtensor::memoryOf(unwrap(module), unwrap(target));
+  if (failed(text))
+    return false;
+  callback(wrapped(*text), userData);
   return true;
 }
 

@@ -55,10 +55,11 @@ typedef struct XTensorCompiled {
 
 /* Compiles the module, which is in phase `traced` and stays as it is. Null on failure, with
  * diagnostics. Empty folders: no cache, no dump. The cache holds `cacheLimit` bytes. `target` is
- * "cpu" or a device's profile (Compiler.h). */
+ * "cpu" or a device's profile (Compiler.h). profile: the number of a program that is profiled, or
+ * 0. */
 MLIR_CAPI_EXPORTED XTensorCompiled xtensorCompile(MlirModule module, MlirStringRef cacheFolder,
                                                   uint64_t cacheLimit, MlirStringRef dumpFolder,
-                                                  MlirStringRef target);
+                                                  MlirStringRef target, int64_t profile);
 MLIR_CAPI_EXPORTED void xtensorCompiledDestroy(XTensorCompiled compiled);
 MLIR_CAPI_EXPORTED void *xtensorCompiledGetEntry(XTensorCompiled compiled);
 /* Whether a call may take longer than about 20 microseconds. */
@@ -72,6 +73,8 @@ MLIR_CAPI_EXPORTED MlirStringRef xtensorCompiledGetPhase(XTensorCompiled compile
                                                          double *seconds);
 MLIR_CAPI_EXPORTED bool xtensorCompiledIsFromCache(XTensorCompiled compiled);
 MLIR_CAPI_EXPORTED MlirStringRef xtensorCompiledGetKey(XTensorCompiled compiled);
+/* JSON of the kernels of a program that is profiled; empty of another. */
+MLIR_CAPI_EXPORTED MlirStringRef xtensorCompiledGetKernels(XTensorCompiled compiled);
 MLIR_CAPI_EXPORTED intptr_t xtensorCompiledGetNumSites(XTensorCompiled compiled);
 MLIR_CAPI_EXPORTED MlirStringRef xtensorCompiledGetSiteOp(XTensorCompiled compiled, intptr_t i);
 MLIR_CAPI_EXPORTED MlirStringRef xtensorCompiledGetSiteDim(XTensorCompiled compiled, intptr_t i);
@@ -128,6 +131,10 @@ typedef void (*XTensorRoutineCallback)(MlirStringRef name, int64_t times, void *
  * midst of a device's program. */
 MLIR_CAPI_EXPORTED bool xtensorCost(MlirModule module, MlirStringRef target, XTensorCost *cost,
                                     XTensorRoutineCallback onHost, void *userData);
+
+/* JSON of the places of temporaries (Cost.h). False on failure, with diagnostics. */
+MLIR_CAPI_EXPORTED bool xtensorMemory(MlirModule module, MlirStringRef target,
+                                      MlirStringCallback callback, void *userData);
 
 /* Pays what the first program of a process would, on this thread, for as long as `wanted` says
  * yes. */

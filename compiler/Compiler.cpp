@@ -3,11 +3,14 @@
 #include "Buffers/Passes.h"
 #include "CPU/Passes.h"
 #include "GPU/KernelCode.h"
+#include "KernelCalls.h"
 #include "Pipelines.h"
 #include "Version.h"
 #include "XTensor/Fault.h"
+#include "compiler/EveryPhase.h"
 #include "compiler/Jit.h"
 #include "compiler/ObjectCache.h"
+#include "compiler/Profiled.h"
 #include "compiler/Sizes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/DialectInterface.h"
@@ -17,6 +20,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 #include <dlfcn.h>
 #include <mutex>
 #include <optional>
@@ -184,13 +189,31 @@ std::vector<Site> xtensor::sitesOf(ModuleOp module) {
   return sites;
 }
 
+/// As compileProfiled tells it.
+static std::string kernelsOf(ModuleOp module) {
+  auto list = module->getAttrOfType<ArrayAttr>(kKernelsAttr);
+  if (!list)
+    return "";
+  llvm::json::Array kernels;
+  for (auto kernel : list.getAsRange<DictionaryAttr>()) {
+    auto number = [&](StringRef name) { return kernel.getAs<FloatAttr>(name).getValueAsDouble(); };
+    kernels.push_back(llvm::json::Object{{"kind", kernel.getAs<StringAttr>("kind").getValue()},
+                                         {"flops", number("flops")},
+                                         {"bytes", number("bytes")},
+                                         {"loc", originOf(cast<LocationAttr>(kernel.get("loc")))}});
+  }
+  return llvm::formatv("{0}", llvm::json::Value(std::move(kernels)));
+}
+
 /// Hash of everything that the object depends on. Locations count only where an error would
 /// tell them: at reads by index, and at matrices that must be square.
-static std::string keyOf(ModuleOp module, StringRef from, StringRef target) {
+static std::string keyOf(ModuleOp module, const CompilerOptions &options, int64_t profile) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << compilerIdentity() << '\n' << hostDescription() << '\n' << from << '\n';
-  os << target << '\n';
+  os << compilerIdentity() << '\n' << hostDescription() << '\n' << options.from << '\n';
+  os << options.target << '\n';
+  if (profile)
+    os << "profile " << profile << '\n';
   // The checks of a call before it runs code are not part of that, and neither are their lines.
   Operation *main = module.lookupSymbol("main");
   Attribute nonempty = main ? main->removeDiscardableAttr(kNonempty) : Attribute();
@@ -306,17 +329,19 @@ private:
 
 } // namespace
 
-FailureOr<Compiled> xtensor::compile(ModuleOp module, const CompilerOptions &options) {
+/// profile: the number of a program that is profiled, or 0.
+static FailureOr<Compiled> compileAs(ModuleOp module, const CompilerOptions &options,
+                                     int64_t profile, std::string &kernels) {
   if (failed(checkTarget(module, options.target)))
     return failure();
   Compiled compiled;
-  compiled.key = keyOf(module, options.from, options.target);
+  compiled.key = keyOf(module, options, profile);
   if (options.dumpFolder.empty())
     if (auto found = LoadedPrograms::get().find(compiled.key))
       return *found;
   PhaseTimes times;
   std::string entry = "xt_" + compiled.key;
-  ObjectCache cache(options.cacheFolder, options.cacheLimit);
+  ObjectCache cache(profile ? std::string() : options.cacheFolder, options.cacheLimit);
   Objects objects;
   if (options.dumpFolder.empty())
     if (auto file = cache.find(compiled.key)) {
@@ -332,9 +357,12 @@ FailureOr<Compiled> xtensor::compile(ModuleOp module, const CompilerOptions &opt
     }
   if (!compiled.fromCache) {
     OwningOpRef<ModuleOp> copy = copyOf(module);
+    if (profile)
+      (*copy)->setAttr(kProfileAttr, Builder(module.getContext()).getI64IntegerAttr(profile));
     if (failed(runPhases(*copy, options.from, "llvm", options.dumpFolder, options.target)))
       return failure();
     compiled.sites = sitesOf(*copy);
+    kernels = kernelsOf(*copy);
     compiled.isLong = (*copy)->hasAttr(kLongAttr);
     if (auto reused = (*copy)->getAttrOfType<DenseI64ArrayAttr>(kReusedAttr))
       compiled.reused = reused.asArrayRef().vec();
@@ -360,4 +388,14 @@ FailureOr<Compiled> xtensor::compile(ModuleOp module, const CompilerOptions &opt
   times.add("link");
   loaded->seconds = std::move(times.seconds);
   return *loaded;
+}
+
+FailureOr<Compiled> xtensor::compile(ModuleOp module, const CompilerOptions &options) {
+  std::string kernels;
+  return compileAs(module, options, /*profile=*/0, kernels);
+}
+
+FailureOr<Compiled> xtensor::compileProfiled(ModuleOp module, const CompilerOptions &options,
+                                             int64_t number, std::string &kernels) {
+  return compileAs(module, options, number, kernels);
 }

@@ -25,6 +25,17 @@ struct Cost {
 /// is.
 mlir::FailureOr<Cost> costOf(mlir::ModuleOp module, llvm::StringRef target = "cpu");
 
+/// JSON: where the temporaries of a call lie, and when. The same conditions hold.
+///
+///     {"bytes": 256,
+///      "temporaries": [{"offset": 0, "bytes": 128, "begin": 3, "end": 7, "type": "f32", "shape":
+///                       [32], "loc": {..}}],
+///      "steps": [{"at": 3, "loc": {..}}]}
+///
+/// `begin` and `end` count ops, and `steps` are those that do something. `loc` is an origin of
+/// EveryPhase.h.
+mlir::FailureOr<std::string> memoryOf(mlir::ModuleOp module, llvm::StringRef target = "cpu");
+
 } // namespace xtensor
 
 #endif // XTENSOR_COMPILER_COST_H

@@ -18,6 +18,23 @@ namespace json = llvm::json;
 
 static std::string asUTF8(StringRef text) { return json::fixUTF8(text); }
 
+json::Object xtensor::originOf(Location location) {
+  json::Array places, marks;
+  llvm::SmallDenseSet<Location> known;
+  location->walk([&](Location part) {
+    if (auto place = dyn_cast<FileLineColLoc>(part))
+      if (known.insert(part).second)
+        places.push_back(json::Array{asUTF8(place.getFilename()), int64_t(place.getLine()),
+                                     int64_t(place.getColumn())});
+    if (auto fused = dyn_cast<FusedLoc>(part))
+      if (auto mark = dyn_cast_if_present<StringAttr>(fused.getMetadata());
+          mark && known.insert(part).second)
+        marks.push_back(asUTF8(mark.getValue()));
+    return WalkResult::advance();
+  });
+  return json::Object{{"at", std::move(places)}, {"marks", std::move(marks)}};
+}
+
 namespace {
 
 /// Numbers the locations of all phases: most occur in several.
@@ -26,29 +43,12 @@ public:
   int64_t numberOf(Location location) {
     auto [found, isNew] = numbers.insert({location, numbers.size()});
     if (isNew)
-      list.push_back(described(location));
+      list.push_back(originOf(location));
     return found->second;
   }
   json::Array take() { return std::move(list); }
 
 private:
-  static json::Object described(Location location) {
-    json::Array places, marks;
-    llvm::SmallDenseSet<Location> known;
-    location->walk([&](Location part) {
-      if (auto place = dyn_cast<FileLineColLoc>(part))
-        if (known.insert(part).second)
-          places.push_back(json::Array{asUTF8(place.getFilename()), int64_t(place.getLine()),
-                                       int64_t(place.getColumn())});
-      if (auto fused = dyn_cast<FusedLoc>(part))
-        if (auto mark = dyn_cast_if_present<StringAttr>(fused.getMetadata());
-            mark && known.insert(part).second)
-          marks.push_back(asUTF8(mark.getValue()));
-      return WalkResult::advance();
-    });
-    return json::Object{{"at", std::move(places)}, {"marks", std::move(marks)}};
-  }
-
   llvm::DenseMap<Location, int64_t> numbers;
   json::Array list;
 };

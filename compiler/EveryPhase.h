@@ -4,6 +4,7 @@
 #define XTENSOR_COMPILER_EVERYPHASE_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/JSON.h"
 #include <string>
 
 namespace xtensor {
@@ -16,6 +17,9 @@ namespace xtensor {
 /// `lines` has the origin of each line of `text`, or -1. `at` lists file, line and column of the
 /// user's lines that the line was made of. `marks` says what made it of them, the last step first.
 mlir::FailureOr<std::string> everyPhase(mlir::ModuleOp module, llvm::StringRef target = "cpu");
+
+/// An element of the list of origins.
+llvm::json::Object originOf(mlir::Location location);
 
 } // namespace xtensor
 

@@ -1,6 +1,7 @@
 #include "compiler/Jit.h"
 
 #include "Device.h"
+#include "Profile.h"
 #include "compiler/CodeMemory.h"
 #include "compiler/SplitModule.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -62,6 +63,8 @@ static orc::SymbolMap runtimeSymbols(orc::ExecutionSession &session) {
   define("xt_call_report", &xt_call_report);
   define("xt_call_unmap", &xt_call_unmap);
   define("xt_poll", &xt_poll);
+  define("xt_profile_begin", &xt_profile_begin);
+  define("xt_profile_end", &xt_profile_end);
   define("xt_report_index", &xt_report_index);
 #define XT_ROUTINE(name, reports, work) define(#name, &name);
 #include "Routines.def"

@@ -1,5 +1,6 @@
 // Devices other than the CPU: the list of backends, and what they have in common.
 #include "Backend.h"
+#include "Profile.h"
 
 #include <cstdarg>
 #include <cstdio>
@@ -274,12 +275,15 @@ void xt_device_trim(xt_device *device) {
     device->trim();
 }
 int32_t xt_device_write(xt_device *device, void *to, const void *from, size_t bytes) {
+  Span span(static_cast<int64_t>(bytes), XT_SPAN_WRITE);
   return usable() ? device->write(to, from, bytes) : 1;
 }
 int32_t xt_device_read(xt_device *device, void *to, const void *from, size_t bytes) {
+  Span span(static_cast<int64_t>(bytes), XT_SPAN_READ);
   return usable() ? device->read(to, from, bytes) : 1;
 }
 int32_t xt_device_copy(xt_device *device, void *to, const void *from, size_t bytes) {
+  Span span(static_cast<int64_t>(bytes), XT_SPAN_COPY);
   return usable() ? device->copy(to, from, bytes) : 1;
 }
 int32_t xt_device_synchronize(xt_device *device) { return usable() ? device->synchronize() : 1; }
@@ -300,10 +304,19 @@ int32_t xt_call_begin(xt_program *program, void **buffers, const int64_t *sizes,
   status->code = 3;
   return 1;
 }
+/// Waits for what the call has launched, so that a profile sees how long that took. The CPU asks
+/// for no bytes, for which the device sends what was recorded.
+static void settle(xt_device &device) {
+  device.unmap(nullptr, 0, 0, device.map(nullptr, 0, 0));
+  device.synchronize();
+}
+
 void xt_call_launch(xt_kernel *kernel, int64_t groups_x, int64_t groups_y, int64_t groups_z,
                     void *const *buffers, const int32_t *numbers) {
   const int64_t groups[] = {groups_x, groups_y, groups_z};
   calls.device->launch(kernel, groups, buffers, numbers);
+  if (isProfiling() && profile::currentKernel() >= 0)
+    settle(*calls.device);
 }
 void xt_call_extents(const int64_t *bytes) { calls.device->extents(bytes); }
 void xt_call_copy(void *to, const void *from, int64_t bytes) {

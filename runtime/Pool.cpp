@@ -2,6 +2,7 @@
 // chunks one by one, so a late worker finds no chunk, and no thread waits for a worker that has
 // not started.
 #include "Pool.h"
+#include "Profile.h"
 #include "Status.h"
 #include "runtime.h"
 
@@ -17,6 +18,7 @@
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <utility>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -73,6 +75,7 @@ struct Pool {
   void (*body)(void *, int64_t) = nullptr;
   void *ctx = nullptr;
   int64_t chunks = 0;
+  int64_t kernel = -1; // whose loop it is, for profiles
 
   alignas(64) std::atomic<bool> owned{false};
   // All below: the owner's.
@@ -100,10 +103,17 @@ struct Pool {
   }
 
   void work() {
-    for (int64_t chunk; claim(chunk);) {
+    int64_t chunk;
+    if (!claim(chunk))
+      return;
+    // The owner returns from the loop when all is finished, so a share is told before that.
+    int64_t begin = xtensor::isProfiling() ? xtensor::profile::now() : 0;
+    do {
       body(ctx, chunk);
+      if (begin)
+        xtensor::profile::add(kernel, XT_SPAN_SHARE, std::exchange(begin, xtensor::profile::now()));
       unfinished.fetch_sub(1, std::memory_order_release);
-    }
+    } while (claim(chunk));
   }
 
   void serve(int id) {
@@ -225,6 +235,7 @@ void Pool::run(void (*newBody)(void *, int64_t), void *newCtx, int64_t count, bo
   }
   grainsMissed = 0;
   body = newBody, ctx = newCtx, chunks = count;
+  kernel = xtensor::isProfiling() ? xtensor::profile::currentKernel() : -1;
   unfinished.store(count, std::memory_order_relaxed);
   unclaimed.store(count, std::memory_order_release);
   epoch.fetch_add(1, std::memory_order_seq_cst);

@@ -61,7 +61,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "Control flow": ("transforms.control",),
     "Optimizers": ("optim",),
     "Pytrees": ("tree",),
-    "Looking inside": ("debug",),
+    "Looking inside": ("profiling.profile", "debug"),
     "Checks": ("testing",),
 }  # fmt: skip
 # What methods give that have methods themselves.

@@ -1,5 +1,6 @@
 // Temporaries share one block of memory per call; scratch of parallel bodies goes to the stack.
 #include "Buffers/Passes.h"
+#include "KernelCalls.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -17,6 +18,7 @@ namespace xtensor {
 } // namespace xtensor
 
 using namespace mlir;
+using namespace xtensor;
 
 namespace {
 
@@ -51,6 +53,15 @@ public:
     number(home);
   }
 
+  /// What does something, in order, with its position.
+  ArrayAttr steps(Builder b) const {
+    SmallVector<Attribute> list;
+    for (auto [op, at] : acting)
+      list.push_back(b.getDictionaryAttr({b.getNamedAttr("at", b.getI64IntegerAttr(at)),
+                                          b.getNamedAttr("loc", LocationAttr(op->getLoc()))}));
+    return b.getArrayAttr(list);
+  }
+
   /// The first and last position where `alloc` is in use by `users`. What a body allocates and
   /// nothing outside of it reads is another one at every step.
   std::pair<int64_t, int64_t> lifetime(memref::AllocOp alloc, ArrayRef<Operation *> users,
@@ -73,6 +84,8 @@ private:
   void number(Block &block) {
     for (Operation &op : block) {
       int64_t begin = next++;
+      if (!isMemoryEffectFree(&op) && !isa<memref::AllocOp, memref::DeallocOp>(op))
+        acting.push_back({&op, begin});
       if (holders.contains(&op))
         for (Region &region : op.getRegions())
           for (Block &inner : region)
@@ -83,6 +96,7 @@ private:
 
   llvm::DenseSet<Operation *> holders;
   llvm::DenseMap<Operation *, std::pair<int64_t, int64_t>> spans;
+  SmallVector<std::pair<Operation *, int64_t>> acting;
   int64_t next = 0;
 };
 
@@ -155,6 +169,8 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
       temporaries.push_back(t);
     }
     int64_t bytes = packStatic(temporaries);
+    if (!inForall && getOperation()->getParentOp()->hasAttr(kPlannedAttr))
+      keepPlan(temporaries, bytes, positions);
     bool dynamic = llvm::any_of(temporaries, [](auto &t) { return t.bytes < 0; });
     // Even of no bytes one may have to be somewhere.
     bool used = llvm::any_of(temporaries, [](auto &t) { return !t.alloc->use_empty(); });
@@ -165,6 +181,24 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
     for (Temporary &t : temporaries)
       t.alloc.erase();
     return true;
+  }
+
+  void keepPlan(ArrayRef<Temporary> temporaries, int64_t bytes, const Positions &positions) {
+    Builder b(&getContext());
+    auto number = [&](StringRef name, int64_t n) {
+      return b.getNamedAttr(name, b.getI64IntegerAttr(n));
+    };
+    SmallVector<Attribute> list;
+    for (Temporary t : temporaries)
+      if (t.bytes > 0 && t.end >= t.begin)
+        list.push_back(b.getDictionaryAttr(
+            {number("offset", t.offset), number("bytes", t.bytes), number("begin", t.begin),
+             number("end", t.end), b.getNamedAttr("memory", TypeAttr::get(t.alloc.getType())),
+             b.getNamedAttr("loc", LocationAttr(t.alloc.getLoc()))}));
+    getOperation()->setAttr(
+        kPlannedAttr, b.getDictionaryAttr({number("bytes", bytes),
+                                           b.getNamedAttr("temporaries", b.getArrayAttr(list)),
+                                           b.getNamedAttr("steps", positions.steps(b))}));
   }
 
   /// All that may touch the memory. An address that was taken is a number: what is called with it,

@@ -6,7 +6,9 @@
 #include "CPU/Processor.h"
 #include "CPU/ReadAhead.h"
 #include "Estimates.h"
+#include "KernelCalls.h"
 #include "Schedule/ScheduleTable.h"
+#include "XTensor/XTensor.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -30,12 +32,14 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
 
   /// Of a module, because a product declares its routine there.
   void runOnOperation() override {
+    KernelCalls kernels(getOperation());
     for (auto func : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
-      if (!func.isDeclaration() && failed(emit(func)))
+      if (!func.isDeclaration() && failed(emit(func, kernels)))
         return signalPassFailure();
+    kernels.finish();
   }
 
-  LogicalResult emit(func::FuncOp func) {
+  LogicalResult emit(func::FuncOp func, KernelCalls &calls) {
     if (failed(checkBuffers(func)))
       return failure();
     func.walk([&](memref::CopyOp copy) {
@@ -43,6 +47,8 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
       linalg::CopyOp::create(b, copy.getLoc(), copy.getSource(), copy.getTarget());
       copy.erase();
     });
+    if (calls.areOn())
+      callAround(func, calls);
     Views views;
     func.walk([&](scf::ForallOp forall) { setGrain(forall); });
     SmallVector<Block *> blocks;
@@ -51,10 +57,25 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
         blocks.push_back(block);
     });
     for (Block *block : blocks)
-      if (failed(emitBlock(*block, views)))
+      if (failed(emitBlock(*block, views, calls)))
         return failure();
     eraseDead(func);
     return success();
+  }
+
+  /// Parallel loops and routines; the loops of single ops are told apart when they are written.
+  static void callAround(func::FuncOp func, KernelCalls &calls) {
+    SmallVector<Operation *> ops;
+    func.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (!isa<scf::ForallOp, LibraryOp>(op))
+        return WalkResult::advance();
+      ops.push_back(op);
+      return WalkResult::skip();
+    });
+    for (Operation *op : ops) {
+      auto routine = dyn_cast<LibraryOp>(op);
+      calls.around(op, routine ? routine.getRoutine() : "loops");
+    }
   }
 
   /// Iterations that make about two microseconds.
@@ -72,7 +93,7 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
     forall->setAttr("xtensor.grain", b.getI64IntegerAttr(grain));
   }
 
-  LogicalResult emitBlock(Block &block, Views &views) {
+  LogicalResult emitBlock(Block &block, Views &views, KernelCalls &calls) {
     SmallVector<linalg::LinalgOp> run;
     ReadAhead readAhead(dyn_cast<scf::ForallOp>(block.getParentOp()));
     for (Operation &op : llvm::make_early_inc_range(block)) {
@@ -83,7 +104,7 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
       bool passes = !op.getNumRegions() && (isMemoryEffectFree(&op) || isa<memref::AllocOp>(op));
       if (passes && !op.hasTrait<OpTrait::IsTerminator>())
         continue;
-      if (failed(emit(run, &op, views, readAhead)))
+      if (failed(emit(run, &op, views, readAhead, calls)))
         return failure();
       run.clear();
     }
@@ -91,7 +112,7 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
   }
 
   LogicalResult emit(ArrayRef<linalg::LinalgOp> ops, Operation *before, Views &views,
-                     ReadAhead &readAhead) {
+                     ReadAhead &readAhead, KernelCalls &calls) {
     if (ops.empty())
       return success();
     SmallVector<Kernel, 0> kernels;
@@ -110,12 +131,15 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
     kernels = fuseKernels(std::move(kernels));
     bool outer = !before->getParentOfType<scf::ForallOp>();
     for (Kernel &kernel : kernels) {
+      if (outer)
+        calls.begin(before, kernel.isCall ? "product" : "loops", opsOf(kernel));
       Operation *last = before->getPrevNode();
       readAhead.mark(kernel);
       if (outer && isLargeTransfer(kernel)) {
         for (Stage &stage : kernel.stages)
-          if (failed(emitBlock(*spread(b, stage.op), views)))
+          if (failed(emitBlock(*spread(b, stage.op), views, calls)))
             return failure();
+        calls.end(before);
         continue;
       }
       if (!emitGemm(b, kernel))
@@ -123,11 +147,17 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
       for (Operation *op = before->getPrevNode(); outer && op && op != last; op = op->getPrevNode())
         if (op->getNumRegions())
           op->setAttr(kNestAttr, b.getUnitAttr());
+      if (outer)
+        calls.end(before);
     }
     for (Kernel &kernel : kernels)
       for (Stage &stage : kernel.stages)
         stage.op->erase();
     return success();
+  }
+
+  static SmallVector<Operation *> opsOf(Kernel &kernel) {
+    return llvm::map_to_vector(kernel.stages, [](Stage &stage) { return stage.op.getOperation(); });
   }
 
   /// Whether nothing but fills and copies has come together, of arrays that are worth several

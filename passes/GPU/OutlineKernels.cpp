@@ -6,6 +6,7 @@
 #include "GPU/Contraction.h"
 #include "GPU/Launches.h"
 #include "GPU/Passes.h"
+#include "KernelCalls.h"
 
 #include "XTensor/XTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -44,9 +45,11 @@ enum class Place {
 
 class Outliner {
 public:
-  Outliner(ModuleOp module, const KernelLimits &limits) : module(module), limits(limits) {}
+  Outliner(ModuleOp module, const KernelLimits &limits)
+      : module(module), limits(limits), calls(module) {}
 
   LogicalResult process(Block &block);
+  KernelCalls &kernelCalls() { return calls; }
 
 private:
   using Segment = SmallVector<Operation *>;
@@ -61,6 +64,7 @@ private:
 
   ModuleOp module;
   const KernelLimits &limits;
+  KernelCalls calls;
   llvm::DenseSet<Operation *> pending; // ops of the segment
   llvm::DenseSet<Value> buffers;       // that they use
   int64_t steps = 0;                   // that a thread takes for them
@@ -150,8 +154,11 @@ LogicalResult Outliner::process(Block &block) {
         return failure();
       auto &[product, epilogue] = it->second;
       const Tile *tile = Contraction::tileFor(Contraction::shapeOf(product), limits);
+      Operation *next = op->getNextNode();
+      calls.begin(op, "launch", {product, op});
       if (failed(launchContraction(product, *tile, module, limits, &epilogue)))
         return failure();
+      calls.end(next);
       continue;
     }
     if (auto copy = dyn_cast<memref::CopyOp>(op); copy && isCopyToItself(copy)) {
@@ -178,6 +185,8 @@ LogicalResult Outliner::process(Block &block) {
           waits |= v.getDefiningOp() && pending.contains(v.getDefiningOp());
       if (waits && failed(close(segment, op)))
         return failure();
+      if (auto routine = dyn_cast<LibraryOp>(op))
+        calls.around(op, routine.getRoutine());
       break;
     }
     case Place::large:
@@ -188,8 +197,13 @@ LogicalResult Outliner::process(Block &block) {
       }
       if (failed(close(segment, op)))
         return failure();
-      if (failed(launchOperation(*op, module, limits)))
-        return failure();
+      {
+        Operation *next = op->getNextNode();
+        calls.begin(op, "launch", op);
+        if (failed(launchOperation(*op, module, limits)))
+          return failure();
+        calls.end(next);
+      }
       break;
     case Place::control:
       if (failed(close(segment, op)))
@@ -285,6 +299,7 @@ LogicalResult Outliner::close(Segment &segment, Operation *before) {
   int64_t points = 1;
   for (Operation *op : ops)
     points = std::max(points, mostPointsIn(op, limits.threads));
+  calls.begin(before, "launch", ops);
   OpBuilder host(before);
   Location loc = ops.front()->getLoc();
   Kernel kernel(host, loc, limits.threadsFor(points), limits);
@@ -325,6 +340,7 @@ LogicalResult Outliner::close(Segment &segment, Operation *before) {
     return failure();
   // Host code of the kernel was added before `before`, and so is the launch.
   kernel.launch(module, constant(host, loc, 1));
+  calls.end(before);
   for (auto &[number, memory, at] : places) {
     auto load = memref::LoadOp::create(host, loc, memory, at);
     load->setAttr(kSpillAttr, host.getUnitAttr());
@@ -387,6 +403,7 @@ struct OutlineKernelsPass : xtensor::impl::OutlineKernelsBase<OutlineKernelsPass
       for (Block &block : func.getBody())
         if (failed(outliner.process(block)))
           return signalPassFailure();
+    outliner.kernelCalls().finish();
     // Views that only kernels read are dead now. Some depend on a number that stands behind them:
     // it was computed by the host before, and is read from a kernel's memory now.
     for (auto func : module.getOps<func::FuncOp>())

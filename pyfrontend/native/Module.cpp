@@ -14,8 +14,11 @@
 #include "Function.h"
 #include "JaxCall.h"
 #include "Preload.h"
+#include "Profile.h"
 #include "Signals.h"
 #include "Version.h"
+
+#include <vector>
 
 using namespace xtensor;
 
@@ -82,6 +85,32 @@ PyObject *lapackName(PyObject *, PyObject *) {
   return PyUnicode_FromString(name);
 }
 
+PyObject *profileStart(PyObject *, PyObject *) {
+  xt_profile_start();
+  Py_RETURN_NONE;
+}
+
+PyObject *profileStop(PyObject *, PyObject *) {
+  xt_profile_stop();
+  Py_RETURN_NONE;
+}
+
+PyObject *profileTake(PyObject *, PyObject *) {
+  constexpr int64_t kRoom = 4096;
+  PyObject *parts = PyList_New(0);
+  int64_t dropped = 0;
+  std::vector<xt_span> spans(kRoom);
+  for (int64_t count = kRoom; parts && count == kRoom;) {
+    count = xt_profile_take(spans.data(), kRoom, &dropped);
+    PyObject *part = PyBytes_FromStringAndSize(reinterpret_cast<char *>(spans.data()),
+                                               count * static_cast<int64_t>(sizeof(xt_span)));
+    if (!part || PyList_Append(parts, part) < 0)
+      Py_CLEAR(parts);
+    Py_XDECREF(part);
+  }
+  return parts ? Py_BuildValue("(NL)", parts, static_cast<long long>(dropped)) : nullptr;
+}
+
 PyMethodDef functions[] = {
     {"check_place", checkPlace, METH_NOARGS,
      "check_place()\n--\n\nRaises ImportError in a sub-interpreter, and without a GIL."},
@@ -92,6 +121,12 @@ PyMethodDef functions[] = {
     {"cached_bytes", cachedBytes, METH_NOARGS,
      "cached_bytes()\n--\n\nBytes of freed buffers kept for reuse."},
     {"trim", trim, METH_NOARGS, "trim()\n--\n\nGives the freed buffers back to the system."},
+    {"profile_start", profileStart, METH_NOARGS,
+     "profile_start()\n--\n\nRecords spans of programs that are profiled; recordings nest."},
+    {"profile_stop", profileStop, METH_NOARGS, "profile_stop()\n--\n\nEnds a recording."},
+    {"profile_take", profileTake, METH_NOARGS,
+     "profile_take()\n--\n\nThe spans since it was last called (xt_span of runtime.h), as bytes in "
+     "a list, and how many found no room."},
     {"lapack_name", lapackName, METH_NOARGS,
      "lapack_name()\n--\n\nThe library behind xt.linalg, or None."},
     {"version", version, METH_NOARGS, "version()\n--\n\nThe version of xtensor."},

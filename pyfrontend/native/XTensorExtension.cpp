@@ -148,8 +148,9 @@ Compiled *compile(py::PyModule &module, const nb::dict &options) {
   std::string cache = option(options, "cache_dir"), dump = option(options, "dump_dir"),
               target = option(options, "target");
   uint64_t limit = nb::cast<uint64_t>(options["cache_limit"]);
+  int64_t profile = nb::cast<int64_t>(options["profile"]);
   XTensorCompiled compiled =
-      xtensorCompile(module.get(), refOf(cache), limit, refOf(dump), refOf(target));
+      xtensorCompile(module.get(), refOf(cache), limit, refOf(dump), refOf(target), profile);
   if (!compiled.ptr)
     throw failed("compilation failed");
   return new Compiled(compiled);
@@ -268,6 +269,13 @@ nb::tuple cost(py::PyModule &module, const std::string &target) {
   return nb::make_tuple(cost.flops, cost.arenaBytes, cost.reusedBytes, cost.launches, onHost);
 }
 
+std::string memory(py::PyModule &module, const std::string &target) {
+  std::string text;
+  if (!xtensorMemory(module.get(), refOf(target), append, &text))
+    throw failed("the program cannot be lowered");
+  return text;
+}
+
 void bindCompiler(nb::module_ &m) {
   nb::class_<Compiled>(m, "Compiled", "A compiled function.")
       .def_prop_ro("entry",
@@ -297,6 +305,8 @@ void bindCompiler(nb::module_ &m) {
                      }
                      return seconds;
                    })
+      .def_prop_ro("kernels",
+                   [](Compiled &self) { return str(xtensorCompiledGetKernels(self.compiled)); })
       .def_prop_ro("sites", [](Compiled &self) {
         nb::list sites;
         for (intptr_t i = 0, e = xtensorCompiledGetNumSites(self.compiled); i < e; ++i)
@@ -308,7 +318,8 @@ void bindCompiler(nb::module_ &m) {
   m.def(
       "compile", &compile, nb::arg("module"), nb::arg("options"),
       "Compiles a traced module; options: cache_dir and dump_dir, folders or empty, "
-      "cache_limit, the bytes that cache_dir may hold, and target, \"cpu\" or a device's profile.");
+      "cache_limit, the bytes that cache_dir may hold, target, \"cpu\" or a device's profile, and "
+      "profile, the number of a program that is profiled, or 0.");
   m.def("as_text", &textAfter, nb::arg("module"), nb::arg("phase"), nb::arg("locations") = false,
         nb::arg("target") = "cpu", "The module as it is after a phase on its way to a target.");
   m.def(
@@ -325,6 +336,8 @@ void bindCompiler(nb::module_ &m) {
         "Why this IR is not a program that a trace could have made; \"\" if it is one.");
   m.def("cost", &cost, nb::arg("module"), nb::arg("target") = "cpu",
         "Flops, bytes of temporaries, launches and routines on the CPU of one call.");
+  m.def("memory", &memory, nb::arg("module"), nb::arg("target") = "cpu",
+        "JSON: where temporaries lie, and when.");
 }
 
 //===- diagnostics ---------------------------------------------------------===//

@@ -50,6 +50,7 @@ with _Paused():
     from .ir.context import mlir as _mlir
     from .ops import *  # noqa: F403
     from .ops import __all__ as _ops
+    from .profiling.profile import profile
     from .storage import load_arrays, save
     from .surface.attach import attach as _attach
     from .surface.hints import module_lookup as _module_lookup
@@ -147,6 +148,7 @@ __all__ = [
     "nn",
     "optim",
     "option",
+    "profile",
     "random",
     "save",
     "scan",

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from ..values.targets import Target
 
 
-def _bytes(spec: Spec) -> int:
+def bytes_of(spec: Spec) -> int:
+    """Of an array. UnsupportedError if it has dynamic dims."""
     if spec.is_dynamic:
         raise UnsupportedError("the cost of a program with dynamic dims depends on their sizes: lower it without")
     return math.prod(n or 0 for n in spec.shape) * spec.dtype.itemsize
@@ -32,7 +33,7 @@ def cost(program: Program, target: Target) -> dict[str, Any]:
     on_host: the routines that run on the CPU in the middle of the program, and how often.
     """
     supports.check(target, program)
-    moved = sum(_bytes(s) for s in (*program.all_inputs, *program.outputs))
+    moved = sum(bytes_of(s) for s in (*program.all_inputs, *program.outputs))
     with diagnosed(CompileError):
         flops, arena, reused, launches, routines = compiler().cost(program.module, target.profile)
     found = {"flops": flops, "bytes": moved, "arena": arena}

@@ -14,7 +14,7 @@ from ..ir.location import named
 from ..trace.build import FAILING
 from ..values.spec import Spec
 from ..values.targets import CPU, Target
-from . import debug, supports
+from . import debug, profiled, supports
 from .options import CompileOptions
 from .sizes import Sizes, is_square, not_square
 
@@ -40,7 +40,7 @@ def load(program: Program, target: Target = CPU, unwrap: bool = False, inline: b
     at the one that was traced."""
     supports.check(target, program, whose=not inline)
     debug.dump(program, target)
-    options = CompileOptions(target.profile)
+    options = CompileOptions(target.profile, profiled.number())
     # Before the compiler meets sizes that nothing can have.
     inputs = [native_type(s) for s in program.given]
     fixed = [None if o.is_dynamic else native_type(o) for o in program.results]
@@ -48,6 +48,8 @@ def load(program: Program, target: Target = CPU, unwrap: bool = False, inline: b
         compiled = compiler().compile(program.module, options.as_dict())
         program.seconds.update(compiled.seconds)
         program.source = ("disk" if compiled.from_cache else "compiled") if compiled.seconds else "memory"
+        if options.profile:
+            profiled.add(options.profile, program, target, compiled.kernels)
         sizes = Sizes(program)
         outputs = [
             known or (o.dtype.name, o.dims, n)

@@ -6,7 +6,6 @@ that made the first one of finite operands. Loops and branches are entered, and 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -21,17 +20,13 @@ from ..ir import context as c
 from ..ir import location
 from ..trace.program import Program
 from .executable import load
+from .origins import derived, main_of, ops_at, ops_in
 
 if TYPE_CHECKING:
     from ..mlir import ir
 
 _LOOPS = ("xtensor.scan", "xtensor.while", "xtensor.switch")  # ops with regions that this module runs itself
 _PASSES = "builtin.module(xtensor-simplify,xtensor-differentiate)"
-_DERIVED = re.compile(r'loc\(fused<"(tangent|cotangent|residual)\b')
-# Ops that a user does not write as functions: no derivative is said to be theirs.
-_NOT_OF_USERS = {
-    "apply", "broadcast", "constant", "func.return", "pullback", "pushforward", "transposed", "vectorize", "yield",
-}  # fmt: skip
 # Elementwise ops that make NaN or infinities of finite operands.
 _MAKERS = {
     "acos", "acosh", "add", "asin", "atanh", "cast", "cosh", "digamma", "div", "erfcinv", "erfcx", "erfinv", "exp",
@@ -69,7 +64,7 @@ def copied(x: Any) -> Any:
 
 def has_effects(program: Program) -> bool:
     """Whether a second run would repeat what calls do beside their results: those with ``ordered=True``."""
-    ops = _ops_in(_main_of(program.module))
+    ops = ops_in(main_of(program.module))
     return any(op.name == "xtensor.callback" and "ordered" in op.attributes and not _only_acts(op) for op in ops)
 
 
@@ -142,7 +137,7 @@ class _Names:
     def __init__(self, module: ir.Module) -> None:
         self.blocks: dict[Place, ir.Block] = {}
         self.names: dict[Any, Name] = {}
-        self._visit(_main_of(module), _MAIN)
+        self._visit(main_of(module), _MAIN)
 
     def _visit(self, block: ir.Block, place: Place) -> None:
         self.blocks[place] = block
@@ -159,7 +154,7 @@ class _Names:
     def captured(self, place: Place) -> list[Any]:
         """What a block reads from outside of it, in order."""
         found: dict[Any, None] = {}
-        for op in _ops_in(self.blocks[place]):
+        for op in ops_in(self.blocks[place]):
             for x in op.operands:
                 if self.names[x][0][: len(place)] != place:
                     found[x] = None
@@ -218,7 +213,7 @@ class _Block:
 class _Search:
     def __init__(self, program: Program) -> None:
         self.name, self.functions = program.name, program.called
-        self.ops_at = _ops_at(program.module)  # in the traced program, by line and column
+        self.ops_at = ops_at(program.module)  # in the traced program, by line and column
         self.module = _copy(program.module)
         if _needs_passes(self.module):
             c.run_passes(self.module, _PASSES)
@@ -277,7 +272,7 @@ class _Search:
         known: Values,
         bad: np.ndarray[Any, Any],
     ) -> Finding:
-        is_derived, inner = _derived(op.location)
+        is_derived, inner = derived(op.location)
         of = ""
         if is_derived:
             names = self.ops_at.get(str(inner), [])
@@ -378,24 +373,9 @@ def _element(x: Any, dim: str, i: int) -> Any:
     return _native.from_buffer(values, (*x.dims[:at], *x.dims[at + 1 :]))
 
 
-def _ops_in(block: ir.Block) -> list[ir.Operation]:
-    """The ops of a block, and those inside of them."""
-    found = []
-    for view in block.operations:
-        found.append(view.operation)
-        for region in view.operation.regions:
-            for inner in region.blocks:
-                found += _ops_in(inner)
-    return found
-
-
-def _main_of(module: ir.Module) -> ir.Block:
-    return module.body.operations[0].operation.regions[0].blocks[0]
-
-
 def _needs_passes(module: ir.Module) -> bool:
     """Whether there are ops that this module cannot run: derivatives, instances, rules."""
-    return any(len(op.regions) and op.name not in _LOOPS for op in _ops_in(_main_of(module)))
+    return any(len(op.regions) and op.name not in _LOOPS for op in ops_in(main_of(module)))
 
 
 def _replace(old: ir.Operation, copy: ir.Operation, new: dict[Any, Any]) -> None:
@@ -416,26 +396,6 @@ def _replace(old: ir.Operation, copy: ir.Operation, new: dict[Any, Any]) -> None
 def _only_acts(op: ir.Operation) -> bool:
     """Whether an op gives nothing, as a print: the second run does without."""
     return op.name == "xtensor.callback" and not len(op.results)
-
-
-def _derived(where: ir.Location) -> tuple[bool, ir.Location]:
-    """Whether an op is a part of a derivative (passes/Autodiff/Linearize.cpp says so), and its place in the program."""
-    is_derived = False
-    while where.is_a_fused() or where.is_a_name():
-        is_derived = is_derived or _DERIVED.match(str(where)) is not None
-        where = where.locations[0] if where.is_a_fused() else where.child_loc
-    return is_derived, where
-
-
-def _ops_at(module: ir.Module) -> dict[str, list[str]]:
-    """The ops at each line and column."""
-    found: dict[str, list[str]] = {}
-    for op in _ops_in(_main_of(module)):
-        _, where = _derived(op.location)
-        name = op.name.removeprefix("xtensor.")
-        if name not in _NOT_OF_USERS:
-            found.setdefault(str(where), []).append(name)
-    return found
 
 
 def _parameter(x: Any) -> str:

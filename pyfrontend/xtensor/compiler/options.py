@@ -39,9 +39,12 @@ def check_phase(phase: str, backend: str = "cpu") -> str:
 
 @dataclass(frozen=True)
 class CompileOptions:
-    """target: what to generate code for: "cpu", or what the compiler is told about a device."""
+    """target: what to generate code for: "cpu", or what the compiler is told about a device. profile: the number of a
+    program that is profiled (profiled.py), which the cache does not keep; 0: it is not."""
 
     target: str = "cpu"
+    profile: int = 0
 
     def as_dict(self) -> dict[str, Any]:
-        return {"cache_dir": cache.directory() or "", "cache_limit": cache.limit(), "target": self.target}
+        where = cache.directory() or ""
+        return {"cache_dir": where, "cache_limit": cache.limit(), "target": self.target, "profile": self.profile}

@@ -149,6 +149,21 @@ class Jitted(Function, Pickled, Generic[P, R]):
         return self.lower(*args, **kwargs).cost()
 
     @trimmed
+    def memory(self, *args: Any, **kwargs: Any) -> Any:
+        """Returns a `Memory`: the bytes that one call needs, and where each temporary lies, and when.
+
+        Printed, it draws the arena as text, and a notebook shows it as a picture. The arguments are arrays or
+        `xt.spec`; ``device=`` is as in `trace`. UnsupportedError if dims are dynamic.
+
+        Example:
+        >>> f = xt.jit(lambda x: xt.sort(xt.exp(x), "i"))
+        >>> memory = f.memory(xt.spec(i=1000))
+        >>> max(memory.temporaries, key=lambda t: t.bytes).bytes >= 8000
+        True
+        """
+        return self.lower(*args, **kwargs).memory()
+
+    @trimmed
     def as_text(self, phase: str, *args: Any, **kwargs: Any) -> str:
         """Returns ``f.lower(*args).as_text(phase)``."""
         return str(self.lower(*args, **kwargs).as_text(phase))

@@ -15,7 +15,9 @@ from ..call.compilations import History, code_of, key_of
 from ..call.entry import moved
 from ..compiler import cost
 from ..compiler.executable import load
+from ..compiler.memory import plan_of
 from ..compiler.phases import phase_text
+from ..explorer.memory import Memory
 from ..trace.program import Program
 from ..values import options
 from ..values.kinds import ARRAY, NUMBER, kind_of, scalar_array
@@ -83,6 +85,11 @@ class Lowered(Traced):
         For a device it also gives launches, and in on_host the routines that run on the CPU: {"cholesky": 1}.
         """
         return cost.cost(self.program, self.target)
+
+    @trimmed
+    def memory(self) -> Memory:
+        """Returns what one call needs of memory, and where each temporary lies."""
+        return Memory(plan_of(self.program, self.target))
 
 
 class Compiled(Lowered):

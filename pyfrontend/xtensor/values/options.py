@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import functools
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
@@ -45,7 +47,8 @@ class Options:
     skipna: do reductions and running sums leave NaN out where they are not told?
     copy: have arrays memory of their own, also where they could share that of NumPy, DLPack or xarray?
     jit: do functions of `xt.jit`, loops and branches run as programs, and not op by op?
-    nan: is a result that is not finite, of arguments that are, an error?"""
+    nan: is a result that is not finite, of arguments that are, an error?
+    profile: do programs tell when their kernels run? `xt.profile` sets it."""
 
     outer: str = "allow"
     index: str = "raise"
@@ -57,6 +60,7 @@ class Options:
     copy: bool = False
     jit: bool = True
     nan: str = "allow"
+    profile: bool = False
 
     @functools.cached_property
     def of_programs(self) -> Options:
@@ -106,6 +110,17 @@ def _set_process(log: Any, **changes: Any) -> None:
         _process_log = log
     _process = _one(replace(_process, **changes))
     _native.set_options(_process, _here)
+
+
+@contextmanager
+def profiled(on: bool = True) -> Iterator[None]:
+    """Whether programs that are called here tell when their kernels run."""
+    before = _here.get()
+    _here.set(_one(replace(current(), profile=on)))
+    try:
+        yield
+    finally:
+        _here.set(before)
 
 
 def _float(dtype: Any) -> DType:

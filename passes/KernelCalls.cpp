@@ -1,0 +1,79 @@
+#include "KernelCalls.h"
+
+#include "Work.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+KernelCalls::KernelCalls(ModuleOp module)
+    : module(module), program(module->getAttrOfType<IntegerAttr>(kProfileAttr)) {
+  if (program)
+    kernels.push_back(Attribute()); // the program
+}
+
+static DictionaryAttr described(OpBuilder &b, StringRef kind, double flops, double bytes,
+                                LocationAttr loc) {
+  return b.getDictionaryAttr({b.getNamedAttr("kind", b.getStringAttr(kind)),
+                              b.getNamedAttr("flops", b.getF64FloatAttr(flops)),
+                              b.getNamedAttr("bytes", b.getF64FloatAttr(bytes)),
+                              b.getNamedAttr("loc", loc)});
+}
+
+void KernelCalls::begin(Operation *before, StringRef kind, ArrayRef<Operation *> ops) {
+  if (!areOn())
+    return;
+  OpBuilder b(before);
+  llvm::SetVector<Location> locations;
+  double flops = 0;
+  for (Operation *op : ops) {
+    flops += flopsOf(op);
+    op->walk([&](Operation *inner) {
+      if (!inner->hasTrait<OpTrait::ConstantLike>())
+        locations.insert(inner->getLoc());
+    });
+  }
+  call(before, "xt_profile_begin", kernels.size());
+  kernels.push_back(described(b, kind, flops, trafficOf(ops),
+                              FusedLoc::get(b.getContext(), locations.getArrayRef())));
+}
+
+void KernelCalls::end(Operation *before) {
+  if (areOn())
+    call(before, "xt_profile_end", kernels.size() - 1);
+}
+
+void KernelCalls::around(Operation *op, StringRef kind) {
+  if (!areOn())
+    return;
+  begin(op, kind, op);
+  end(op->getNextNode());
+}
+
+void KernelCalls::finish() {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (!areOn() || !main || main.isDeclaration())
+    return;
+  call(&main.getBody().front().front(), "xt_profile_begin", 0);
+  call(main.getBody().back().getTerminator(), "xt_profile_end", 0);
+  OpBuilder b(module.getContext());
+  kernels.front() = described(b, "program", 0, 0, main.getLoc());
+  module->setAttr(kKernelsAttr, b.getArrayAttr(kernels));
+}
+
+void KernelCalls::call(Operation *before, StringRef name, int64_t kernel) {
+  OpBuilder b(before);
+  Location loc = before->getLoc();
+  Type i64 = b.getI64Type();
+  auto callee = module.lookupSymbol<func::FuncOp>(name);
+  if (!callee) {
+    OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
+    callee = func::FuncOp::create(top, module.getLoc(), name, top.getFunctionType({i64}, {}));
+    callee.setPrivate();
+  }
+  Value number = arith::ConstantOp::create(
+      b, loc, b.getI64IntegerAttr(program.getInt() * kKernelsOfProgram + kernel));
+  func::CallOp::create(b, loc, callee, number);
+}

@@ -1,0 +1,45 @@
+// Calls around each kernel of a program that is profiled: they tell the runtime when it runs.
+#ifndef XTENSOR_PASSES_KERNELCALLS_H
+#define XTENSOR_PASSES_KERNELCALLS_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace xtensor {
+
+/// On a module: the number of a program that is profiled. Without it nothing is called.
+inline constexpr llvm::StringLiteral kProfileAttr = "xtensor.profile";
+/// On such a module: a dictionary for each kernel, with `kind` ("program", "loops", "product",
+/// "launch" or the name of a routine), `flops`, `bytes` and `loc`. The first one is the program.
+inline constexpr llvm::StringLiteral kKernelsAttr = "xtensor.kernels";
+/// On a module: the pass `xtensor-arena` keeps its plan. On a function: the plan, a dictionary of
+/// `bytes`, `temporaries` and `steps` (compiler/Cost.h).
+inline constexpr llvm::StringLiteral kPlannedAttr = "xtensor.planned";
+/// A kernel's number in the runtime is that of its program times this, and its own.
+inline constexpr int64_t kKernelsOfProgram = int64_t(1) << 20;
+
+class KernelCalls {
+public:
+  explicit KernelCalls(mlir::ModuleOp module);
+  bool areOn() const { return bool(program); }
+
+  /// What follows `before`, up to `end`, does the work of `ops`, which are still what they were.
+  void begin(mlir::Operation *before, llvm::StringRef kind, llvm::ArrayRef<mlir::Operation *> ops);
+  /// Ends the latest that began, before `before`.
+  void end(mlir::Operation *before);
+  /// Both, around an op.
+  void around(mlir::Operation *op, llvm::StringRef kind);
+  /// Keeps on the module what was told; around the body of @main, the program.
+  void finish();
+
+private:
+  void call(mlir::Operation *before, llvm::StringRef name, int64_t kernel);
+
+  mlir::ModuleOp module;
+  mlir::IntegerAttr program;
+  llvm::SmallVector<mlir::Attribute> kernels;
+};
+
+} // namespace xtensor
+
+#endif // XTENSOR_PASSES_KERNELCALLS_H

@@ -1,0 +1,303 @@
+// The arithmetic of ops, and the memory that they read and write.
+#include "Work.h"
+
+#include "XTensor/XTensor.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/CastInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/StringSwitch.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace xtensor;
+
+//===- arithmetic ----------------------------------------------------------===//
+
+/// Comparisons, choices, logic, conversions and positions do not count as arithmetic; an extremum
+/// does.
+static bool isArithmetic(Operation *op) {
+  if (isa<arith::ConstantOp, arith::SelectOp>(op) || isa<CastOpInterface>(op))
+    return false;
+  Type type = op->getResult(0).getType();
+  return isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) && !type.isIndex() &&
+         !type.isInteger(1);
+}
+
+/// Of an m by n matrix, by the leading terms (Golub and Van Loan, chapters 3 to 8); for solves,
+/// which may have batches of their own, of one column.
+static double flopsOfMatrix(StringRef routine, double m, double n) {
+  double k = std::min(m, n), lu = 2 * m * n * k - (m + n) * k * k + 2 * k * k * k / 3;
+  return llvm::StringSwitch<double>(routine)
+      .Case("xt_cholesky", n * n * n / 3)
+      .Case("xt_cholesky_tangent", 2 * n * n * n / 3)
+      .Case("xt_complex_cholesky", 4 * n * n * n / 3)
+      .Case("xt_complex_eig", 100 * n * n * n)
+      .Case("xt_complex_eigh", 36 * n * n * n)
+      .Case("xt_complex_lu", 4 * lu)
+      .Case("xt_complex_lu_solve", 4 * n * n)
+      .Case("xt_complex_qr", 16 * m * n * k - 16 * k * k * k / 3)
+      .Case("xt_complex_svd", 56 * m * n * k + 32 * k * k * k)
+      .Case("xt_complex_triangular_solve", 2 * n * n)
+      .Case("xt_eigh", 9 * n * n * n)
+      .Case("xt_lu", lu)
+      .Case("xt_lu_inverse", 4 * n * n * n / 3)
+      .Case("xt_lu_solve", 2 * n * n)
+      .Case("xt_lu_tangent", 2 * lu)
+      .Cases({"xt_pinv", "xt_svd"}, 14 * m * n * k + 8 * k * k * k)
+      .Case("xt_qr", 4 * m * n * k - 4 * k * k * k / 3)
+      .Cases({"xt_triangular_product", "xt_triangular_solve"}, n * n)
+      .Default(0);
+}
+
+/// 5 n log2(n) for each transform of n complex numbers, as is common, and half of that for one from
+/// or to real numbers.
+static double flopsOfFourier(LibraryOp op) {
+  auto in = cast<ShapedType>(op.getInputs()[0].getType()),
+       out = cast<ShapedType>(op.getOuts()[0].getType());
+  if (!in.hasStaticShape() || !out.hasStaticShape())
+    return 0;
+  bool fromReal = in.getRank()<out.getRank(), toReal = in.getRank()> out.getRank();
+  ShapedType whole = fromReal ? in : out;
+  auto axes = cast<DenseI64ArrayAttr>((*op.getAxes())[fromReal ? 0 : 1]).asArrayRef();
+  if (!fromReal && !toReal)
+    axes = axes.drop_back();
+  double size = 1;
+  for (int64_t axis : axes.take_back(op.getOptions()[1]))
+    size *= whole.getDimSize(axis);
+  double numbers = double(whole.getNumElements()) / 2;
+  return 5 * numbers * std::log2(std::max(size, 1.0));
+}
+
+/// The first operand's axes end with the matrix's rows and columns.
+static double flopsOfRoutine(LibraryOp op) {
+  if (op.getRoutine() == "xt_fourier")
+    return flopsOfFourier(op);
+  if (op.getRoutine() == "xt_callback")
+    return 0; // what Python does is not known
+  auto matrix = dyn_cast_if_present<ShapedType>(
+      op.getInputs().empty() ? Type() : op.getInputs()[0].getType());
+  auto result = cast<ShapedType>(op.getOuts().back().getType());
+  auto axes = op.getAxes();
+  if (!matrix || !axes || !matrix.hasStaticShape() || !result.hasStaticShape())
+    return 0;
+  SmallVector<double> sizes;
+  for (int64_t axis : cast<DenseI64ArrayAttr>((*axes)[0]).asArrayRef())
+    sizes.push_back(axis < 0 ? 1 : matrix.getDimSize(axis));
+  double elements = result.getNumElements();
+  if (op.getRoutine().starts_with("xt_complex") && !sizes.empty())
+    sizes.pop_back(); // the parts
+  if (op.getRoutine() == "xt_triangle_of_product") {
+    // What is summed over follows the rows.
+    for (double size : ArrayRef<double>(sizes).drop_front(result.getRank() - 1))
+      elements *= size;
+    return elements;
+  }
+  if (sizes.size() < 2)
+    return 0;
+  double n = sizes.pop_back_val(), m = sizes.pop_back_val();
+  double each = flopsOfMatrix(op.getRoutine(), m, n);
+  if (op.getRoutine().ends_with("solve"))
+    return n ? elements / n * each : 0;
+  if (op.getRoutine().ends_with("tangent"))
+    return elements ? elements / (m * n) * each : 0;
+  for (double size : sizes)
+    each *= size;
+  return each;
+}
+
+/// Steps from `begin` to `end`, if they are known.
+static std::optional<double> countOf(OpFoldResult begin, OpFoldResult end, OpFoldResult step) {
+  auto from = getConstantIntValue(begin), to = getConstantIntValue(end),
+       by = getConstantIntValue(step);
+  if (!from || !to || !by || *by <= 0)
+    return std::nullopt;
+  return std::max<int64_t>(0, (*to - *from + *by - 1) / *by);
+}
+
+double xtensor::stepsOf(Operation &op) {
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return countOf(loop.getLowerBound(), loop.getUpperBound(), loop.getStep()).value_or(1);
+  double steps = 1;
+  if (auto loop = dyn_cast<scf::ForallOp>(op))
+    for (auto [begin, end, step] :
+         llvm::zip(loop.getMixedLowerBound(), loop.getMixedUpperBound(), loop.getMixedStep()))
+      steps *= countOf(begin, end, step).value_or(1);
+  return steps;
+}
+
+/// What a size is on average over the steps of the loop that cuts it into parts: the last part may
+/// be smaller. 1 if it is not known.
+static double meanOf(OpFoldResult size) {
+  if (auto known = getConstantIntValue(size))
+    return *known;
+  auto least = cast<Value>(size).getDefiningOp<arith::MinSIOp>();
+  for (Value part : least ? least->getOperands() : ValueRange())
+    if (auto rest = part.getDefiningOp<arith::SubIOp>())
+      if (auto at = dyn_cast<BlockArgument>(rest.getRhs()))
+        if (auto loop = dyn_cast<scf::ForallOp>(at.getOwner()->getParentOp());
+            loop && at.getArgNumber() < loop.getRank()) {
+          OpFoldResult begin = loop.getMixedLowerBound()[at.getArgNumber()],
+                       end = loop.getMixedUpperBound()[at.getArgNumber()],
+                       step = loop.getMixedStep()[at.getArgNumber()];
+          auto first = getConstantIntValue(begin), last = getConstantIntValue(end);
+          if (auto parts = countOf(begin, end, step); parts && *parts && first && last)
+            return double(*last - *first) / *parts;
+        }
+  return 1;
+}
+
+/// The elements of memory along axis `axis`, on average.
+static double extentOf(Value memory, int64_t axis) {
+  auto type = cast<ShapedType>(memory.getType());
+  if (!type.isDynamicDim(axis))
+    return type.getDimSize(axis);
+  if (auto view = memory.getDefiningOp<memref::SubViewOp>())
+    return meanOf(view.getSizes()[type.getDynamicDimIndex(axis)]);
+  return 1;
+}
+
+double xtensor::pointsOf(linalg::LinalgOp op) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  double points = 1;
+  for (auto [loop, range] : llvm::enumerate(ranges)) {
+    double size = ShapedType::isDynamic(range) ? 1 : range;
+    if (ShapedType::isDynamic(range))
+      for (OpOperand &operand : op->getOpOperands())
+        for (auto [axis, place] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
+          if (place == getAffineDimExpr(loop, op.getContext()))
+            size = std::max(size, extentOf(operand.get(), axis));
+    points *= size;
+  }
+  return points;
+}
+
+double xtensor::flopsOf(Operation *op) {
+  double sum = 0, inside = 0;
+  if (op->getNumResults() && isArithmetic(op))
+    sum += isa<math::FmaOp>(op) ? 2 : 1;
+  if (auto routine = dyn_cast<LibraryOp>(op))
+    sum += flopsOfRoutine(routine);
+  for (Region &nested : op->getRegions())
+    inside += flopsOf(nested);
+  if (!inside)
+    return sum;
+  auto loops = dyn_cast<linalg::LinalgOp>(op);
+  return sum + inside * (loops ? pointsOf(loops) : stepsOf(*op));
+}
+
+double xtensor::flopsOf(Region &region) {
+  double sum = 0;
+  for (Block &block : region)
+    for (Operation &op : block)
+      sum += flopsOf(&op);
+  return sum;
+}
+
+//===- memory --------------------------------------------------------------===//
+
+namespace {
+
+/// Adds up the bytes that some ops read and write. What they have written, they read from caches.
+class Traffic {
+public:
+  explicit Traffic(ArrayRef<Operation *> ops) : ops(ops) {}
+
+  double count() {
+    for (Operation *op : ops)
+      visit(op, 1);
+    double sum = 0;
+    for (auto *side : {&reads, &writes})
+      for (auto &[root, bytes] : *side)
+        if (!isLocal(root))
+          sum += std::min(bytes, bytesOf(root));
+    return sum;
+  }
+
+private:
+  static double bytesOf(Value memory) {
+    auto type = cast<MemRefType>(memory.getType());
+    double bytes = elementBytes(type);
+    for (int64_t axis = 0; axis < type.getRank(); ++axis)
+      bytes *= extentOf(memory, axis);
+    return bytes;
+  }
+  static double elementBytes(MemRefType type) {
+    Type element = type.getElementType();
+    return element.isIndex() ? 8 : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  }
+  static Value rootOf(Value memory) {
+    while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
+      memory = view.getViewSource();
+    return memory;
+  }
+  /// Whether nothing but these ops sees the memory.
+  bool isLocal(Value root) const {
+    Operation *maker = root.getDefiningOp();
+    if (!isa_and_present<memref::AllocOp, memref::AllocaOp>(maker))
+      return false;
+    SmallVector<Value> views = {root};
+    while (!views.empty())
+      for (Operation *user : views.pop_back_val().getUsers()) {
+        if (isa<ViewLikeOpInterface>(user) && user->getNumResults())
+          views.push_back(user->getResult(0));
+        else if (!llvm::any_of(ops, [&](Operation *op) { return op->isAncestor(user); }))
+          return false;
+      }
+    return true;
+  }
+
+  void read(Value memory, double bytes) {
+    Value root = rootOf(memory);
+    if (!writes.contains(root) && seen.insert({memory, 0}).second)
+      reads[root] += bytes;
+  }
+  void write(Value memory, double bytes) {
+    if (seen.insert({memory, 1}).second)
+      writes[rootOf(memory)] += bytes;
+  }
+
+  void visit(Operation *op, double times) {
+    if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+      if (rootOf(copy.getSource()) == rootOf(copy.getTarget()))
+        return;
+      read(copy.getSource(), times * bytesOf(copy.getSource()));
+      return write(copy.getTarget(), times * bytesOf(copy.getTarget()));
+    }
+    if (isa<linalg::LinalgOp, LibraryOp>(op)) {
+      auto destinations = cast<DestinationStyleOpInterface>(op);
+      auto loops = dyn_cast<linalg::LinalgOp>(op);
+      for (OpOperand *operand : destinations.getDpsInputOperands())
+        if (isa<MemRefType>(operand->get().getType()))
+          read(operand->get(), times * bytesOf(operand->get()));
+      for (OpOperand &operand : destinations.getDpsInitsMutable()) {
+        if (loops && !loops.getNumReductionLoops() && loops.payloadUsesValueFromOperand(&operand))
+          read(operand.get(), times * bytesOf(operand.get()));
+        write(operand.get(), times * bytesOf(operand.get()));
+      }
+      times *= loops ? pointsOf(loops) : 1;
+    } else {
+      times *= stepsOf(*op);
+    }
+    if (auto load = dyn_cast<memref::LoadOp>(op))
+      read(load.getMemRef(), times * elementBytes(load.getMemRefType()));
+    if (auto store = dyn_cast<memref::StoreOp>(op))
+      write(store.getMemRef(), times * elementBytes(store.getMemRefType()));
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Operation &inner : block)
+          visit(&inner, times);
+  }
+
+  ArrayRef<Operation *> ops;
+  llvm::MapVector<Value, double> reads, writes; // by the memory of which they see a part
+  llvm::DenseSet<std::pair<Value, int>> seen;   // and whether it was written
+};
+
+} // namespace
+
+double xtensor::trafficOf(ArrayRef<Operation *> ops) { return Traffic(ops).count(); }

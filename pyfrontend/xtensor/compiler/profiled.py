@@ -1,0 +1,78 @@
+"""Programs that are profiled: what their kernels are made of. `xt.profile` has the times.
+
+Under `xt.profile` a program is compiled for itself, with calls of the runtime around each kernel
+(passes/KernelCalls.h).
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..values import options
+from .cost import bytes_of
+from .origins import Origins
+
+if TYPE_CHECKING:
+    from ..trace.program import Program
+    from ..values.targets import Target
+
+_KERNELS = 1 << 20  # numbers of a program (kKernelsOfProgram of passes/KernelCalls.h)
+_numbers = itertools.count(1)
+_programs: dict[int, Profiled] = {}  # of the process: the spans of a program may be read after it is gone
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What runs at once: fused loops, a matrix product, a routine of a library, a launch on a device.
+
+    kind: "loops", "product", "launch", or the name of a routine; "program" for the whole of it. flops and bytes of one
+    run, None if they depend on sizes that only a call knows. ops: the functions that it is made of. lines: (file, line)
+    of the user's program. is_derivative: whether a derivative's rule made it.
+    """
+
+    kind: str
+    flops: float | None
+    bytes: float | None
+    ops: tuple[str, ...]
+    lines: tuple[tuple[str, int], ...]
+    is_derivative: bool
+
+
+@dataclass(frozen=True)
+class Profiled:
+    """A program and its kernels; the first one is the program."""
+
+    name: str
+    device: str
+    kernels: tuple[Kernel, ...]
+
+
+def number() -> int:
+    """That of the next program; 0 if programs are not profiled here."""
+    return next(_numbers) if options.current().profile else 0
+
+
+def add(number: int, program: Program, target: Target, told: str) -> None:
+    """told: what the compiler says of the kernels."""
+    origins = Origins(program.module)
+    specs = (*program.all_inputs, *program.outputs)
+    is_open = any(s.is_dynamic for s in specs)
+    kernels = []
+    for kernel in json.loads(told or "[]"):
+        where = kernel["loc"]
+        flops, moved = (None, None) if is_open else (kernel["flops"], kernel["bytes"])
+        names, lines, is_derivative = origins.names(where), origins.lines(where), origins.is_derivative(where)
+        kernels.append(Kernel(kernel["kind"], flops, moved, names, lines, is_derivative))
+    if kernels and not is_open:
+        kernels[0] = Kernel("program", None, sum(map(bytes_of, specs)), (), kernels[0].lines, False)
+    _programs[number] = Profiled(program.name, target.name, tuple(kernels))
+
+
+def kernel_of(number: int) -> tuple[Profiled, Kernel] | None:
+    """What the runtime means by the number of a kernel."""
+    program = _programs.get(number // _KERNELS)
+    place = number % _KERNELS
+    return (program, program.kernels[place]) if program and place < len(program.kernels) else None

@@ -1,0 +1,113 @@
+"""What `f.memory` gives: the arena of a program, drawn as text and as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..compiler.memory import Plan, Step, Temporary
+from ..compiler.origins import where
+
+_WIDTH = 32  # characters of a drawing
+_MOST = 12  # temporaries that the text lists
+_SIDE, _HEIGHT = 640, 240  # of the SVG
+_COLOURS = ("#4c78a8", "#f58518", "#54a24b", "#b279a2", "#e45756", "#72b7b2", "#9d755d", "#bab0ac")
+
+
+def in_units(n: float) -> str:
+    """A number of bytes, as people write it."""
+    for unit in ("B", "kB", "MB"):
+        if n < 1000:
+            return f"{n:.0f} {unit}" if unit == "B" else f"{n:.1f} {unit}"
+        n /= 1000
+    return f"{n:.2f} GB"
+
+
+def called(ops: Sequence[str], most: int = 3) -> str:
+    """A list of functions, the first ones of a long one."""
+    text = ", ".join(ops[:most])
+    return text + (f" and {len(ops) - most} more" if len(ops) > most else "")
+
+
+class Memory:
+    """The memory that one call of a program needs. Made by `f.memory(x)`; print it, or show it in a notebook.
+
+    arguments, results: their bytes. arena: the bytes for temporaries, and inner: of those that parallel loops take
+    besides. reused: bytes of results that lie in the memory of donated arguments. peak: all of these together.
+    temporaries: each with bytes, offset, begin, end (steps), dtype, shape, ops and lines. steps: what the program does,
+    in order, each with ops and lines.
+
+    Example:
+    >>> f = xt.jit(lambda x: xt.sort(xt.exp(x), "i"))
+    >>> memory = f.memory(xt.spec(i=1000))
+    >>> memory.arguments, memory.results
+    (8000, 8000)
+    >>> memory.peak == 16000 + memory.arena + memory.inner
+    True
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.name = plan.name
+        self.arguments, self.results, self.reused = plan.arguments, plan.results, plan.reused
+        self.arena, self.inner = plan.arena, plan.inner
+        self.temporaries: tuple[Temporary, ...] = plan.temporaries
+        self.steps: tuple[Step, ...] = plan.steps
+
+    @property
+    def peak(self) -> int:
+        return self.arguments + self.results - self.reused + self.arena + self.inner
+
+    def _summary(self) -> str:
+        parts = [f"arguments {in_units(self.arguments)}", f"results {in_units(self.results)}"]
+        parts.append(f"arena {in_units(self.arena)}")
+        if self.inner:
+            parts.append(f"loops {in_units(self.inner)}")
+        less = f" - reused {in_units(self.reused)}" if self.reused else ""
+        ratio = self.peak / max(self.arguments + self.results, 1)
+        return f"{in_units(self.peak)} = {' + '.join(parts)}{less}; {ratio:.1f} times arguments and results"
+
+    def _bar(self, t: Temporary) -> str:
+        scale = _WIDTH / max(len(self.steps), 1)
+        first, last = int(t.begin * scale), max(int((t.end + 1) * scale), int(t.begin * scale) + 1)
+        return "." * first + "#" * (last - first) + "." * (_WIDTH - last)
+
+    def __str__(self) -> str:
+        lines = [f"memory of {self.name}: {self._summary()}"]
+        largest = sorted(self.temporaries, key=lambda t: -t.bytes)
+        if largest:
+            together = in_units(sum(t.bytes for t in largest))
+            lines.append(f"{len(largest)} temporaries of {together} share {in_units(self.arena)}:")
+            lines.append(f"{'size':>10}  {'at':>10}  {'from the first step to the last':<{_WIDTH}}  made by")
+        for t in largest[:_MOST]:
+            line = (
+                f"{in_units(t.bytes):>10}  {in_units(t.offset):>10}  {self._bar(t)}  {called(t.ops)} {where(t.lines)}"
+            )
+            lines.append(line.rstrip())
+        if len(largest) > _MOST:
+            lines.append(f"and {len(largest) - _MOST} smaller ones")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<Memory of {self.name}: {self._summary()}>"
+
+    def _repr_html_(self) -> str:
+        import html
+
+        steps, size = max(len(self.steps), 1), max(self.arena, 1)
+        boxes = []
+        for i, t in enumerate(self.temporaries):
+            made = f"{called(t.ops)} {where(t.lines)}".strip()
+            title = f"{in_units(t.bytes)} {t.dtype}[{', '.join(map(str, t.shape))}] {made}, steps {t.begin} to {t.end}"
+            boxes.append(
+                f"<rect x='{_SIDE * t.begin / steps:.1f}' y='{_HEIGHT * (1 - (t.offset + t.bytes) / size):.1f}' "
+                f"width='{_SIDE * (t.end + 1 - t.begin) / steps:.1f}' height='{_HEIGHT * t.bytes / size:.1f}' "
+                f"fill='{_COLOURS[i % len(_COLOURS)]}' stroke='currentColor' stroke-width='0.5'>"
+                f"<title>{html.escape(title)}</title></rect>"
+            )
+        drawing = (
+            f"<svg role='img' aria-label='the arena over the steps of the program' viewBox='0 0 {_SIDE} {_HEIGHT}' "
+            f"width='{_SIDE}' height='{_HEIGHT}' style='max-width:100%;border:1px solid currentColor'>"
+            f"{''.join(boxes)}</svg>"
+        )
+        text = f"<pre>{html.escape(str(self))}</pre>"
+        head = f"<div><b>memory</b> of {html.escape(self.name)}: {html.escape(self._summary())}</div>"
+        return f"<div>{head}{drawing if boxes else ''}<details><summary>temporaries</summary>{text}</details></div>"

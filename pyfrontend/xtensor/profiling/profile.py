@@ -1,0 +1,248 @@
+"""`xt.profile`: records when each kernel, routine and transfer runs, and on which thread."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from contextlib import ExitStack
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+from ..base.errors import ArgumentError
+from ..base.files import path_of, write_file
+from ..values.options import profiled
+from .limits import limits_of
+from .spans import KERNEL, SHARE, TRANSFERS, Named, named, none, taken
+from .table import Row, html_of, text_of
+
+_lock = threading.Lock()
+_active: list[profile] = []  # those that record
+
+
+def _collect() -> None:
+    """Hands the spans that the runtime has to all that record."""
+    found = taken()
+    for p in _active:
+        p._spans += found
+
+
+def _check_place(path: Path) -> None:
+    """What can be told before the block runs."""
+    why = ""
+    if not path.absolute().parent.is_dir():
+        why = f"there is no folder {path.parent}"
+    elif path.is_dir():
+        why = "it is a folder"
+    if why:
+        raise ArgumentError(f"xt.profile: {path} cannot be written: {why}")
+
+
+class profile:  # noqa: N801 (used like a function)
+    """Records where the time of programs goes: ``with xt.profile("trace.json") as p: .. ``, then ``print(p)``.
+
+    path: a file for the events, in Chrome's format: chrome://tracing and ui.perfetto.dev open it. None: no file.
+    Each kernel (a nest of fused loops, a matrix product, a launch on a device), call of a library and copy to or from a
+    device is an event, with the thread, the functions that it is made of, their lines, bytes and flops. Loops that
+    threads share have an event for each thread's parts.
+
+    In the block programs are compiled for themselves, with calls of a clock around each kernel, so the first calls in
+    it compile. Programs outside of it have no such calls, and pay nothing. On a device, the program waits for each
+    kernel, so that kernels do not overlap. Other threads of Python do not see the block. Neither do bundles, `Compiled`
+    stages, and functions of `xt.vjp` and `xt.linearize` that were made before. At most 1,048,576 events of one thread
+    are kept.
+
+    p.table() is a text: for each kernel the time, the calls, bytes and flops, the share of what the machine can do at
+    most (measured once), and what would help. `str(p)` is the same, and a notebook shows it. p.rows has it as objects,
+    p.seconds the time of the block, and p.trace() the content of the file. ArgumentError if the file cannot be written.
+
+    Example:
+    >>> f = xt.jit(lambda x: xt.sum(xt.exp(x)))
+    >>> with xt.profile() as p:
+    ...     y = f(xt.ones(i=1000))
+    >>> [row.calls for row in p.rows if row.kind == "program" and row.program == "<lambda>"]
+    [1]
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
+        self._path = None if path is None else path_of(path, "xt.profile")
+        self._spans = none()
+        self._block = ExitStack()
+        self._begin = self._end = self._thread = 0
+        self._entered = False
+
+    def __enter__(self) -> profile:
+        if self._entered:
+            raise ArgumentError("xt.profile: this one has recorded a block already; make another one")
+        if self._path is not None:
+            _check_place(self._path)
+        self._entered = True
+        self._block.enter_context(profiled())
+        with _lock:
+            _collect()  # what came before is not of this block
+            _active.append(self)
+            _native.profile_start()
+        self._thread = threading.get_native_id()
+        self._begin = time.monotonic_ns()
+        return self
+
+    def __exit__(self, kind: object = None, error: BaseException | None = None, traceback: object = None) -> None:
+        if not self._entered or self._end:
+            raise ArgumentError("xt.profile: no block of this one is there to end")
+        self._end = time.monotonic_ns()
+        with _lock:
+            _native.profile_stop()
+            _collect()
+            _active.remove(self)
+        self._block.close()
+        if self._path is None:
+            return
+        try:
+            write_file(self._path, json.dumps(self.trace(), separators=(",", ":")).encode())
+        except OSError as problem:
+            text = f"xt.profile: {self._path} cannot be written: {problem.strerror}"
+            if error is None:
+                raise ArgumentError(text) from None
+            error.add_note(text)  # the block's own error is what matters
+
+    @property
+    def seconds(self) -> float:
+        """Of the block, up to now while it runs."""
+        return ((self._end or time.monotonic_ns()) - self._begin) / 1e9 if self._begin else 0.0
+
+    @cached_property
+    def _names(self) -> dict[int, Named | None]:
+        values = self._spans.values
+        numbers = values["kernel"][values["kind"] <= SHARE]
+        return {int(n): named(int(n)) for n in np.unique(numbers)}
+
+    # -- the table ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """A `Row` for each kernel and other use of time, those of most time first."""
+        self._check_done("rows")
+        rows = self._kernel_rows()
+        rows += self._transfer_rows()
+        inside = sum(row.seconds for row in rows if row.kind == "program")
+        below = sum(row.seconds for row in rows if row.kind not in ("program", "transfer"))
+        rows.append(Row("other", "between the kernels of programs", seconds=max(inside - below, 0.0)))
+        copies = sum(row.seconds for row in rows if row.kind == "transfer")
+        rows.append(
+            Row("other", "outside of programs: Python, compiling", seconds=max(self.seconds - inside - copies, 0.0))
+        )
+        threads, total = _native.num_threads(), self.seconds
+        for row in rows:
+            row.judge(limits_of, threads, total)
+        if rows[-2].seconds > 0.2 * total:
+            rows[-2].help = "many short steps: fewer and larger ops, or xt.vectorize"
+        if inside and rows[-1].seconds > 0.5 * total:
+            rows[-1].help = "call programs before the block, so that they are compiled; put more into one xt.jit"
+        return sorted((row for row in rows if row.calls or row.kind == "other"), key=lambda row: -row.seconds)
+
+    def _kernel_rows(self) -> list[Row]:
+        values = self._spans.values
+        found: dict[tuple[object, ...], Row] = {}
+        kinds = {"program": "program", "loops": "kernel", "launch": "launch"}
+        for number, of in self._names.items():
+            if of is None:
+                continue
+            mine = values[values["kernel"] == number]
+            runs = mine[mine["kind"] == KERNEL]
+            shares = mine[mine["kind"] == SHARE]
+            kernel, program = of.kernel, of.program
+            key = (program.name, program.device, kernel)
+            kind = kinds.get(kernel.kind, "routine")
+            row = found.setdefault(key, Row(kind, of.name, of.where, program.name, program.device))
+            row.calls += len(runs)
+            row.seconds += float((runs["end"] - runs["begin"]).sum()) / 1e9
+            row.shared += float((shares["end"] - shares["begin"]).sum()) / 1e9
+            for name in ("bytes", "flops"):
+                each, so_far = getattr(kernel, name), getattr(row, name)
+                setattr(row, name, None if each is None or so_far is None else so_far + each * len(runs))
+        return [*found.values()]
+
+    def _transfer_rows(self) -> list[Row]:
+        values, rows = self._spans.values, []
+        for kind, name in TRANSFERS.items():
+            mine = values[values["kind"] == kind]
+            if len(mine):
+                seconds = float((mine["end"] - mine["begin"]).sum()) / 1e9
+                rows.append(Row("transfer", name, calls=len(mine), seconds=seconds, bytes=float(mine["kernel"].sum())))
+        return rows
+
+    def _check_done(self, what: str) -> None:
+        if not self._end:
+            raise ArgumentError(f"xt.profile: {what} is there after the block: with xt.profile() as p: ...")
+
+    def _head(self) -> str:
+        dropped = f"; {self._spans.dropped} events found no room" if self._spans.dropped else ""
+        devices = sorted({row.device for row in self.rows if row.share is not None})
+        limits = ", ".join(
+            f"{d}: {limits_of(d).bytes / 1e9:.3g} GB/s, {limits_of(d).flops / 1e9:.3g} Gflop/s" for d in devices
+        )
+        limits = f"; limits of {limits}" if limits else ""
+        return f"{1e3 * self.seconds:.3f} ms in the block{limits}{dropped}"
+
+    def table(self) -> str:
+        """Returns the rows as a text for a terminal."""
+        self._check_done("table()")
+        return text_of(self.rows, self.seconds, self._head())
+
+    def __str__(self) -> str:
+        return self.table() if self._end else repr(self)
+
+    def __repr__(self) -> str:
+        state = f"{1e3 * self.seconds:.3f} ms" if self._end else "records" if self._entered else "not entered"
+        return f"<profile: {state}>"
+
+    def _repr_html_(self) -> str:
+        return html_of(self.rows, self.seconds, self._head()) if self._end else ""
+
+    # -- the trace ----------------------------------------------------------------------------------------------------
+
+    def trace(self) -> dict[str, Any]:
+        """Returns the events in Chrome's format, times in microseconds since the block began."""
+        self._check_done("trace()")
+        pid = os.getpid()
+        events: list[dict[str, Any]] = []
+        threads: dict[int, str] = {self._thread: "Python"}
+        for span in self._spans.values.tolist():
+            number, begin, end, kind, thread = span
+            event = {
+                "ph": "X",
+                "pid": pid,
+                "tid": thread,
+                "ts": (begin - self._begin) / 1e3,
+                "dur": (end - begin) / 1e3,
+            }
+            if kind in TRANSFERS:
+                event |= {"name": TRANSFERS[kind], "cat": "transfer", "args": {"bytes": number}}
+            else:
+                of = self._names[number]
+                event |= _event_of(of, kind == SHARE)
+            events.append(event)
+            if kind != SHARE and thread != self._thread:
+                threads[thread] = f"Python, thread {thread}"
+            threads.setdefault(thread, f"worker {thread}")
+        for thread, name in threads.items():
+            events.append({"ph": "M", "name": "thread_name", "pid": pid, "tid": thread, "args": {"name": name}})
+        events.append({"ph": "M", "name": "process_name", "pid": pid, "args": {"name": "xtensor"}})
+        return {"traceEvents": events, "displayTimeUnit": "ms", "otherData": {"dropped": self._spans.dropped}}
+
+
+def _event_of(of: Named | None, is_share: bool) -> dict[str, Any]:
+    if of is None:
+        return {"name": "loops of another program", "cat": "share", "args": {}}
+    kernel = of.kernel
+    if is_share:
+        return {"name": of.name, "cat": "share", "args": {"where": of.where}}
+    lines = [f"{file}:{line}" for file, line in kernel.lines]
+    told = {"program": of.program.name, "device": of.program.device, "lines": lines, "ops": list(kernel.ops)}
+    work = {key: n for key, n in (("bytes", kernel.bytes), ("flops", kernel.flops)) if n is not None}
+    return {"name": of.name, "cat": kernel.kind, "args": {**told, **work}}

@@ -1,0 +1,82 @@
+"""`f.memory`: temporaries lie in the arena that `f.cost` counts, and those of one time do not overlap."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import xtensor as xt
+
+X = xt.array(np.random.default_rng(0).random((1003, 37)), ("sample", "inp"))
+W = xt.array(np.random.default_rng(1).random((37, 37)), ("inp", "out"))
+
+
+def layers(x, w):
+    h = xt.tanh(x @ w).rename(out="inp")
+    h = xt.tanh(h @ w).rename(out="inp")
+    return xt.sum(xt.sort(h, "inp") * x)
+
+
+def simulate(w, rain, wrap=lambda f: f):
+    def step(level, rain):
+        for _ in range(8):
+            level = xt.tanh(level * w + rain)
+        return level, None
+
+    return xt.sum(xt.scan(wrap(step), xt.zeros(station=50), rain, dim="time")[0])
+
+
+@pytest.mark.parametrize("f", [layers, xt.grad(layers, wrt=1)], ids=["layers", "gradient"])
+def test_the_plan_is_one_of_the_arena(f):
+    f = xt.jit(f)
+    memory, cost = f.memory(X, W), f.cost(X, W)
+    assert memory.arguments + memory.results == cost["bytes"]
+    assert memory.arena + memory.inner == cost["arena"]
+    assert memory.peak == cost["bytes"] + cost["arena"]
+    assert memory.temporaries
+    assert max(t.offset + t.bytes for t in memory.temporaries) == memory.arena
+    for a, b in itertools.combinations(memory.temporaries, 2):
+        if a.begin < b.end and b.begin < a.end:  # alive together in the middle of both
+            assert a.offset + a.bytes <= b.offset or b.offset + b.bytes <= a.offset
+    for t in memory.temporaries:
+        assert 0 <= t.begin <= t.end < len(memory.steps)
+        assert t.bytes >= np.prod(t.shape)
+        assert all(file == __file__ for file, _ in t.lines)
+
+
+def test_temporaries_have_lines_and_functions():
+    memory = xt.jit(layers).memory(X, W)
+    largest = max(memory.temporaries, key=lambda t: t.bytes)
+    assert largest.bytes >= 8 * X.size and largest.lines
+    assert any("dot" in step.ops for step in memory.steps)
+    text = str(memory)
+    assert text.startswith("memory of layers: ") and "test_memory.py:" in text and "###" in text
+    markup = memory._repr_html_()
+    assert markup.count("<rect") == len(memory.temporaries) and "<svg" in markup
+
+
+def test_what_is_recomputed_is_not_kept():
+    w, rain = xt.ones(station=50), xt.ones(time=200, station=50)
+    stored = xt.jit(xt.grad(simulate)).memory(w, rain)
+    recomputed = xt.jit(xt.grad(lambda w, rain: simulate(w, rain, xt.checkpoint))).memory(w, rain)
+    assert recomputed.peak < stored.peak / 2
+
+
+@pytest.mark.cpu_only("devices do not reuse memory: test_device_features.py")
+def test_donated_memory_is_not_needed_twice():
+    f = xt.jit(lambda p, g: p - 0.1 * g, donate=0)
+    memory = f.memory(X, X)
+    assert memory.reused == memory.results == 8 * X.size
+    assert memory.peak == memory.arguments
+
+
+def test_nothing_to_draw():
+    memory = xt.jit(lambda x: x + 1.0).memory(X)
+    assert memory.temporaries == () and memory.arena == 0 and "<svg" not in memory._repr_html_()
+    assert str(memory).count("\n") == 0
+
+
+def test_open_sizes_are_refused():
+    with pytest.raises(xt.UnsupportedError, match="dynamic dims"):
+        xt.jit(lambda x: xt.sort(x, "sample"), dynamic_dims="sample").memory(X)

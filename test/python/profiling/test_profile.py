@@ -1,0 +1,340 @@
+"""`xt.profile`: kernels by lines, work as `f.cost` has it, events that nest, and nothing outside of the block."""
+
+from __future__ import annotations
+
+import contextvars
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xtensor as xt
+from chosen_device import NAME, needs_device, on_the_cpu  # noqa: F401 (a fixture)
+from xtensor import _native
+
+WORK = ("kernel", "routine", "launch")
+X = xt.array(np.random.default_rng(0).random((1003, 37)), ("sample", "inp")).to("cpu")
+W = xt.array(np.random.default_rng(1).random((37, 19)), ("inp", "out")).to("cpu")
+PROGRAM = """\
+import xtensor as xt
+
+
+@xt.jit
+def f(x, w):
+    h = xt.tanh(x @ w)
+    s = xt.nn.softmax(h, "out")
+    return xt.sum(s * h), xt.sort(h, "out")
+"""
+
+
+def profiled(f: Callable[..., Any], *args: Any, times: int = 1) -> tuple[xt.profile, Any]:
+    with xt.profile() as p:
+        for _ in range(times):
+            result = f(*args)
+    return p, result
+
+
+def work(p: xt.profile, name: str, field: str) -> float:
+    return sum(getattr(row, field) or 0.0 for row in p.rows if row.kind in WORK and row.program == name)
+
+
+def test_kernels_are_named_by_functions_and_lines(tmp_path: Path):
+    path = tmp_path / "model.py"
+    path.write_text(PROGRAM)
+    found: dict[str, Any] = {"__name__": "model"}
+    exec(compile(PROGRAM, str(path), "exec"), found)
+    p, result = profiled(found["f"], X, W, times=3)
+    rows = {row.name: row for row in p.rows if row.program == "f"}
+    product = next(row for name, row in rows.items() if name.startswith("dot"))
+    assert product.where == "model.py:6" and product.calls == 3 and product.kind == "routine"
+    softmax = next(row for name, row in rows.items() if "tanh" in name)
+    assert softmax.where.startswith("model.py:6-7") and softmax.kind == "kernel"
+    sort = next(row for name, row in rows.items() if "(argsort)" in name)
+    assert sort.where == "model.py:8" and sort.kind == "routine"
+    assert rows["f"].calls == 3 and rows["f"].kind == "program"
+    np.testing.assert_allclose(result[1].values, np.sort(np.tanh(X.values @ W.values), 1), rtol=1e-12)
+
+
+def uneven(x):
+    return xt.sum(xt.exp(x) * x / (x + 2.0), "inp")
+
+
+def rows_of_softmax(x):
+    return xt.nn.softmax(x, "inp")
+
+
+def layer(x, w):
+    return xt.sum(xt.square(xt.tanh(x @ w)))
+
+
+def steps(x):
+    return xt.scan(lambda c, r: (0.5 * c + r * c, c * c), xt.zeros(inp=37), x, dim="sample")
+
+
+def factor(x):
+    a = xt.dot(x, x.rename(inp="other"), dim="sample") + 10.0 * xt.eye(inp=37, other=37)
+    return xt.linalg.cholesky(a, dims=("inp", "other"))
+
+
+PROGRAMS = {
+    "uneven": (uneven, (X,)),
+    "softmax": (rows_of_softmax, (X,)),
+    "layer": (layer, (X, W)),
+    "gradient": (xt.grad(layer, wrt=1), (X, W)),
+    "scan": (steps, (X,)),
+    "factor": (factor, (X,)),
+    "elementwise": (lambda x: xt.exp(x) + 2.0 * x, (X,)),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_work_is_what_cost_says(name: str):
+    """Flops of what ran, counted when it ran, are those of the program before it is fused and cut into parts."""
+    f, args = PROGRAMS[name]
+    f = xt.jit(f)
+    cost = f.cost(*args)
+    p, _ = profiled(f, *args, times=2)
+    row = next(row for row in p.rows if row.kind == "program")
+    assert row.bytes == 2 * cost["bytes"]
+    assert work(p, row.program, "flops") == pytest.approx(2 * cost["flops"], rel=0.01)
+    assert work(p, row.program, "bytes") >= 0.99 * row.bytes
+
+
+@pytest.mark.parametrize("name", ["uneven", "softmax", "elementwise"])
+def test_a_program_of_one_kernel_moves_what_cost_says(name: str):
+    f, args = PROGRAMS[name]
+    f = xt.jit(f)
+    p, _ = profiled(f, *args)
+    kernels = [row for row in p.rows if row.kind in WORK and row.program != "profile"]
+    assert len(kernels) == 1
+    assert kernels[0].bytes == pytest.approx(f.cost(*args)["bytes"], rel=0.01)
+
+
+def test_the_file_has_events_that_nest(tmp_path: Path):
+    path = tmp_path / "trace.json"
+    f = xt.jit(layer)
+    with xt.profile(path):
+        f(X, W)
+    trace = json.loads(path.read_text())
+    events = [e for e in trace["traceEvents"] if e["ph"] == "X"]
+    outer = next(e for e in events if e["cat"] == "program")
+    inner = [e for e in events if e["cat"] in ("product", "loops")]
+    assert inner
+    for e in inner:
+        assert e["tid"] == outer["tid"] and e["dur"] >= 0
+        assert outer["ts"] <= e["ts"] and e["ts"] + e["dur"] <= outer["ts"] + outer["dur"] + 1e-3
+        assert e["args"]["program"] == "layer" and e["args"]["flops"] >= 0 and e["args"]["lines"]
+    names = {e["tid"] for e in trace["traceEvents"] if e["name"] == "thread_name"}
+    assert names == {e["tid"] for e in events}
+
+
+def test_shares_of_threads():
+    before = _native.num_threads()
+    _native.set_num_threads(2)
+    try:
+        x = xt.ones(row=512, column=4096)
+        p, _ = profiled(xt.jit(lambda x: xt.nn.softmax(xt.exp(x), "column")), x, times=20)
+    finally:
+        _native.set_num_threads(0 if before < 1 else before)
+    shares = [e for e in p.trace()["traceEvents"] if e.get("cat") == "share"]
+    loops = [e for e in p.trace()["traceEvents"] if e.get("cat") == "loops"]
+    assert len(shares) >= 2
+    for e in shares:
+        assert any(k["ts"] <= e["ts"] and e["ts"] + e["dur"] <= k["ts"] + k["dur"] + 1e-3 for k in loops)
+
+
+def test_programs_outside_of_the_block_do_not_change():
+    f = xt.jit(uneven)
+    expected = f(X).values
+    assert "xt_profile" not in f.as_text("llvm", X)
+    p, result = profiled(f, X)
+    np.testing.assert_array_equal(result.values, expected)
+    rows = list(p.rows)
+    f(X)
+    assert _native.profile_take() == ([b""], 0)
+    assert p.rows == rows
+    f(X)
+    assert len(f.compilations) == 2
+
+
+def test_blocks_nest_and_survive_errors():
+    f = xt.jit(uneven)
+    with pytest.raises(RuntimeError, match="mine"), xt.profile() as outer:
+        f(X)
+        with xt.profile() as inner:
+            f(X)
+        raise RuntimeError("mine")
+    calls = [next(row.calls for row in p.rows if row.kind == "program") for p in (outer, inner)]
+    assert calls == [2, 1]
+    assert _native.profile_take() == ([b""], 0)
+
+
+def test_derivatives_are_marked():
+    p, _ = profiled(xt.jit(xt.grad(layer, wrt=1)), X, W)
+    assert any(row.name.startswith("derivative of") for row in p.rows)
+
+
+def test_calls_outside_of_jit_are_programs():
+    p, _ = profiled(lambda x: xt.exp(x) + 1.0, X)
+    assert {"exp", "add"} <= {row.program for row in p.rows}
+
+
+def test_open_sizes_have_no_work():
+    f = xt.jit(uneven, dynamic_dims=("sample",))
+    p, _ = profiled(f, X)
+    row = next(row for row in p.rows if row.kind == "kernel")
+    assert row.bytes is None and row.flops is None and row.share is None
+    assert " ? " in p.table()
+
+
+def test_other_threads_are_not_profiled():
+    f = xt.jit(uneven)
+    with xt.profile() as p:
+        thread = threading.Thread(target=f, args=(X,))
+        thread.start()
+        thread.join()
+    assert not any(row.kind == "program" for row in p.rows)
+
+
+def test_threads_in_the_context_of_the_block():
+    f = xt.jit(uneven)
+    with xt.profile() as p:
+        threads = [threading.Thread(target=contextvars.copy_context().run, args=(f, X)) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert next(row.calls for row in p.rows if row.kind == "program") == 3
+    events = p.trace()["traceEvents"]
+    names = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    assert {names[e["tid"]][:15] for e in events if e.get("cat") == "program"} == {"Python, thread "}
+
+
+def test_a_block_for_each_of_several_threads():
+    f, found = xt.jit(uneven), {}
+
+    def work(i):
+        with xt.profile() as p:
+            for _ in range(5):
+                f(X)
+        found[i] = p
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for p in found.values():
+        assert 5 <= next(row.calls for row in p.rows if row.kind == "program") <= 15
+    assert _native.profile_take() == ([b""], 0)
+
+
+def test_programs_within_programs():
+    """Bodies of loops tell each of their runs; functions of `xt.jit` that are called in others are parts of them."""
+
+    @xt.jit
+    def inner(x):
+        return xt.sum(xt.sort(xt.exp(x), "inp"), "inp")
+
+    def step(s):
+        return 2.0 * s + xt.sum(inner(s * X) * 0.0)
+
+    f = xt.jit(lambda x: (inner(x), xt.while_loop(lambda s: s < 100.0, step, xt.sum(x) * 0.0 + 1.0)))
+    p, (_, s) = profiled(f, X)
+    assert s.item() == 128.0
+    rows = [row for row in p.rows if row.kind == "routine" and "argsort" in row.name]
+    assert {row.program for row in p.rows if row.program} == {"<lambda>"}
+    assert sum(row.calls for row in rows) == 8
+
+
+def test_errors_of_programs_end_their_kernels():
+    f = xt.jit(lambda x, i: xt.sum(xt.exp(x).isel(sample=i)))
+    with xt.profile() as p:
+        with pytest.raises(xt.IndexError):
+            f(X, 5000)
+        f(X, 5)
+    program = next(row for row in p.rows if row.kind == "program")
+    assert 1 <= program.calls <= 2
+    events = [e for e in p.trace()["traceEvents"] if e["ph"] == "X"]
+    assert all(e["ts"] >= 0 and e["ts"] + e["dur"] <= 1e6 * p.seconds for e in events)
+
+
+def test_nothing_ran(tmp_path: Path):
+    path = tmp_path / "trace.json"
+    with xt.profile(path) as p:
+        pass
+    assert {row.kind for row in p.rows} == {"other"} and "limits of" not in str(p)
+    assert {e["ph"] for e in json.loads(path.read_text())["traceEvents"]} == {"M"}
+
+
+def test_bundles_are_not_profiled():
+    f = xt.jit(uneven)
+    with xt.profile() as p:
+        bundle = xt.export(f, (X,))
+    assert not any(row.program == "uneven" for row in p.rows)
+    with xt.profile() as p:
+        np.testing.assert_array_equal(xt.load(bundle)(X).values, f(X).values)
+    assert [row.calls for row in p.rows if row.kind == "program"] == [1]
+
+
+def test_table():
+    p, _ = profiled(xt.jit(layer), X, W)
+    text = str(p)
+    assert text == p.table()
+    head, names, *lines = text.split("\n")
+    assert "GB/s" in head and names.split()[:3] == ["time", "ms", "%"]
+    assert any("dot" in line and "test_profile.py:" in line for line in lines)
+    assert sum(row.seconds for row in p.rows if row.kind in ("program", "other", "transfer")) >= p.seconds
+    markup = p._repr_html_()
+    assert markup.count("<tr>") == len(p.rows) + 1 and "<lambda>" not in markup
+
+
+def test_errors(tmp_path: Path):
+    p = xt.profile()
+    with pytest.raises(xt.ArgumentError, match="after the block"):
+        p.table()
+    with p:
+        pass
+    with pytest.raises(xt.ArgumentError, match="recorded a block already"), p:
+        pass
+    with pytest.raises(xt.ArgumentError, match="no folder"), xt.profile(tmp_path / "no" / "trace.json"):
+        pass
+    with pytest.raises(xt.ArgumentError, match="is a folder"), xt.profile(tmp_path):
+        pytest.fail("told before the block runs")
+    for path in (3, "a\0b"):
+        with pytest.raises(xt.ArgumentTypeError, match="profile: the path of a file is needed"):
+            xt.profile(path)
+    with pytest.raises(xt.ArgumentError, match="no block"):
+        p.__exit__()
+    assert not xt.profile()._entered
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="there is no folder of the kernel")
+def test_a_file_that_cannot_be_written_hides_no_error():
+    path = "/proc/trace.json"  # nobody may make files there
+    with pytest.raises(xt.ArgumentError, match="json cannot be written"), xt.profile(path):
+        pass
+    with pytest.raises(KeyError, match="mine") as raised, xt.profile(path):
+        raise KeyError("mine")
+    assert "trace.json cannot be written" in raised.value.__notes__[0]
+
+
+@needs_device
+def test_launches_and_transfers_of_a_device():
+    f = xt.jit(layer)
+    with xt.profile() as p:
+        x, w = X.astype("f4").to(NAME), W.astype("f4").to(NAME)
+        for _ in range(2):
+            result = f(x, w)
+        value = result.item()
+    assert value == pytest.approx(np.square(np.tanh(X.values @ W.values)).sum(), rel=1e-4)
+    launches = [row for row in p.rows if row.kind == "launch" and row.program == "layer"]
+    assert launches and all(row.calls == 2 and row.device == NAME and row.seconds > 0 for row in launches)
+    flops = sum(row.flops or 0.0 for row in launches)
+    assert flops == pytest.approx(2 * f.cost(x, w)["flops"], rel=0.01)
+    copies = [row for row in p.rows if row.kind == "transfer"]
+    assert {"copy to a device", "copy from a device"} <= {row.name for row in copies}
+    assert next(row for row in copies if row.name == "copy to a device").bytes >= 4 * (X.size + W.size)
