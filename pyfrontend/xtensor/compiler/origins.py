@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..ir.context import written
+from ..ir.context import enum_attribute, written
 
 if TYPE_CHECKING:
     from ..mlir import ir
@@ -17,6 +17,11 @@ _DERIVED = re.compile(r'loc\(fused<"(tangent|cotangent|residual)\b')
 _NOT_OF_USERS = {
     "apply", "broadcast", "constant", "func.return", "pullback", "pushforward", "transposed", "vectorize", "yield",
 }  # fmt: skip
+# Ops that stand for several functions: the enum of their kind, and the function of each.
+_BY_KIND = {
+    "reduce": ("ReduceKind", "", ("sum", "prod", "max", "min", "any", "all", "argmax", "argmin")),
+    "cumulative": ("CumulativeKind", "cum", ("sum", "prod", "max", "min")),
+}
 
 
 def ops_in(block: ir.Block) -> list[ir.Operation]:
@@ -43,14 +48,29 @@ def derived(where: ir.Location) -> tuple[bool, ir.Location]:
     return is_derived, where
 
 
-def ops_at(module: ir.Module) -> dict[str, list[str]]:
+def _name(op: ir.Operation) -> str:
+    return op.name.removeprefix("xtensor.")
+
+
+def _function(op: ir.Operation) -> str:
+    """What a user writes for an op, without `xt.`."""
+    name = _name(op)
+    if name in _BY_KIND:
+        enum, prefix, kinds = _BY_KIND[name]
+        value = op.attributes["kind"].value
+        for kind in kinds:
+            if enum_attribute(enum, kind).value == value:
+                return prefix + kind
+    return written(name).removeprefix("xt.")
+
+
+def ops_at(module: ir.Module, called: Callable[[ir.Operation], str] = _name) -> dict[str, list[str]]:
     """The ops at each line and column."""
     found: dict[str, list[str]] = {}
     for op in ops_in(main_of(module)):
         _, where = derived(op.location)
-        name = op.name.removeprefix("xtensor.")
-        if name not in _NOT_OF_USERS:
-            found.setdefault(str(where), []).append(name)
+        if _name(op) not in _NOT_OF_USERS:
+            found.setdefault(str(where), []).append(called(op))
     return found
 
 
@@ -58,13 +78,13 @@ class Origins:
     """Tells of what the compiler says an op is made of: {"at": [[file, line, column]], "marks": ["cotangent"]}."""
 
     def __init__(self, module: ir.Module) -> None:
-        self.ops = ops_at(module)
+        self.functions = ops_at(module, _function)
 
     def names(self, origin: Mapping[str, Any]) -> tuple[str, ...]:
         """Functions as a user writes them, in the order of the program's lines."""
         places = sorted(map(tuple, origin["at"]))
-        found = {name: None for file, line, column in places for name in self.ops.get(_key(file, line, column), ())}
-        return tuple(dict.fromkeys(written(name).removeprefix("xt.") for name in found))
+        found = (self.functions.get(_key(file, line, column), ()) for file, line, column in places)
+        return tuple(dict.fromkeys(name for names in found for name in names))
 
     @staticmethod
     def lines(origin: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:

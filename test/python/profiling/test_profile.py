@@ -180,6 +180,8 @@ def test_derivatives_are_marked():
 def test_calls_outside_of_jit_are_programs():
     p, _ = profiled(lambda x: xt.exp(x) + 1.0, X)
     assert {"exp", "add"} <= {row.program for row in p.rows}
+    p, _ = profiled(lambda x: xt.cummax(xt.prod(x, "inp"), "sample"), X)
+    assert {"cummax", "prod"} <= {row.name for row in p.rows if row.kind in WORK}  # not "a reduction"
 
 
 def test_open_sizes_have_no_work():
