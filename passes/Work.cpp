@@ -119,9 +119,28 @@ static std::optional<double> countOf(OpFoldResult begin, OpFoldResult end, OpFol
   return std::max<int64_t>(0, (*to - *from + *by - 1) / *by);
 }
 
+/// Of a loop over a part of the steps of the loop around it (xtensor-cut-loops), on average: the
+/// last part may be smaller. 1 if it is not known.
+static double stepsOfPart(scf::ForOp loop) {
+  auto at = dyn_cast<BlockArgument>(loop.getLowerBound());
+  auto around = at ? dyn_cast<scf::ForOp>(at.getOwner()->getParentOp()) : scf::ForOp();
+  auto least = loop.getUpperBound().getDefiningOp<arith::MinSIOp>();
+  if (!around || at != around.getInductionVar() || !least)
+    return 1;
+  Value end = around.getUpperBound();
+  if (llvm::none_of(least->getOperands(),
+                    [&](Value v) { return isEqualConstantIntOrValue(v, end); }))
+    return 1;
+  auto parts = countOf(around.getLowerBound(), end, around.getStep());
+  auto steps = countOf(around.getLowerBound(), end, loop.getStep());
+  return parts && steps && *parts ? double(*steps) / *parts : 1;
+}
+
 double xtensor::stepsOf(Operation &op) {
-  if (auto loop = dyn_cast<scf::ForOp>(op))
-    return countOf(loop.getLowerBound(), loop.getUpperBound(), loop.getStep()).value_or(1);
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    auto steps = countOf(loop.getLowerBound(), loop.getUpperBound(), loop.getStep());
+    return steps ? *steps : stepsOfPart(loop);
+  }
   double steps = 1;
   if (auto loop = dyn_cast<scf::ForallOp>(op))
     for (auto [begin, end, step] :

@@ -89,7 +89,7 @@ static void cutFor(scf::ForOp loop, int64_t part) {
   OpBuilder b(loop);
   Location loc = loop.getLoc();
   Value many = arith::ConstantIndexOp::create(b, loc, part);
-  Value stride = arith::MulIOp::create(b, loc, loop.getStep(), many);
+  Value stride = b.createOrFold<arith::MulIOp>(loc, loop.getStep(), many);
   auto outer = scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(), stride,
                                   loop.getInitArgs());
   outer->setAttr(kHostAttr, b.getUnitAttr());

@@ -340,3 +340,21 @@ def test_launches_and_transfers_of_a_device():
     copies = [row for row in p.rows if row.kind == "transfer"]
     assert {"copy to a device", "copy from a device"} <= {row.name for row in copies}
     assert next(row for row in copies if row.name == "copy to a device").bytes >= 4 * (X.size + W.size)
+
+
+def two_of_a_step(x):
+    return xt.scan(lambda c, r: (xt.tanh(c * r), xt.sum(c)), xt.zeros(inp=256, dtype="f4"), x, dim="sample")
+
+
+@needs_device
+@pytest.mark.parametrize("name", ["long loop", "gradient", "uneven"])
+def test_work_on_a_device_is_what_cost_says(name: str):
+    """Some devices take a long loop in parts, each a launch."""
+    f, args = PROGRAMS.get(name, (two_of_a_step, (xt.ones(sample=512, inp=256),)))
+    f = xt.jit(f)
+    args = [x.astype("f4").to(NAME) for x in args]
+    p, _ = profiled(f, *args)
+    row = next(row for row in p.rows if row.kind == "program")
+    cost = f.cost(*args)
+    assert row.bytes == cost["bytes"]
+    assert work(p, row.program, "flops") == pytest.approx(cost["flops"], rel=0.01)
