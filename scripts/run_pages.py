@@ -25,7 +25,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-OPTIONAL = ("jax", "torch")
+OPTIONAL = ("jax", "pytensor", "torch")
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
 EXPECTED = re.compile(r"#\s*(?:xt\.)?(\w*Error): (.*)")
 

@@ -43,7 +43,7 @@ with _Paused():
         TracerError,
         UnsupportedError,
     )
-    from .bridges import blocks, from_jax, gather, local, named, to_jax, to_torch
+    from .bridges import blocks, from_jax, gather, local, named, to_jax, to_pytensor, to_torch
     from .call.arrays import array, as_array
     from .call.dispatch import plain as _plain
     from .equations import implicit
@@ -157,6 +157,7 @@ __all__ = [
     "switch",
     "testing",
     "to_jax",
+    "to_pytensor",
     "to_torch",
     "tree",
     "value_and_grad",

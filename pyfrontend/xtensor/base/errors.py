@@ -58,7 +58,7 @@ def _operands(arguments: Iterable[Any]) -> Iterator[str]:
 
 
 # Packages that call this one on the user's behalf.
-_BETWEEN = frozenset({"jax", "numpy", "scipy", "torch", "xarray"})
+_BETWEEN = frozenset({"jax", "numpy", "pytensor", "scipy", "torch", "xarray"})
 
 
 def is_ours(frame: FrameType) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..base.errors import ArgumentError
@@ -91,6 +91,39 @@ def to_jax(f: Callable[..., Any], args: Any) -> Any:
     from . import jax
 
     return jax.function(Positional("to_jax", f, args))
+
+
+def to_pytensor(f: Callable[..., Any], dims: Sequence[Any] | None = None) -> Any:
+    """Returns `f` as a function of PyTensor's variables: g = to_pytensor(f), for those of `pytensor.xtensor`.
+
+    Variables with named dims keep their names, and so do the results. Arguments and results may be pytrees. Arrays
+    are constants of PyTensor's graph; numbers and other values that are not arrays are constants of `f`.
+    dims: for plain tensors, a list with the dims of each argument by position: a name, a tuple of names, None for an
+    argument that has names or is not an array, or a dict or list of these for a dict or list of arrays. The results
+    are then plain tensors, too, whose axes are the dims of what `f` returns, in order.
+
+    A size that a type knows is a constant of the program; another one is open, and one program serves all. The
+    gradients are ops of the same kind, so that they have gradients themselves. Where a graph has a call and its
+    gradient, both become one program, or the call keeps what the gradient needs. Arrays are shared, not copied. In
+    Numba's mode, the call goes through Python (object mode); in JAX's, XLA calls the code as with `xt.to_jax`.
+    Raises DimensionError for a plain tensor whose dims are not named, SizeError for sizes that do not fit, DTypeError
+    for a result with a dtype that PyTensor lacks, and UnsupportedError for gradients with complex arrays. Needs the
+    package pytensor, of version 3.
+
+    Example:
+    >>> import pytensor
+    >>> import pytensor.xtensor as px
+    >>> g = xt.to_pytensor(lambda x: xt.sum(x * x, "i"))
+    >>> x = px.xtensor("x", dims=("i",))
+    >>> y = g(x)
+    >>> run = pytensor.function([x], [y, pytensor.grad(y.values, x)], mode="FAST_COMPILE")
+    >>> [float(v.sum()) for v in run(np.array([1.0, 2.0]))]
+    [5.0, 6.0]
+    """
+    from . import pytensor
+
+    needs_function("to_pytensor", f)
+    return pytensor.function(f, dims)
 
 
 def to_torch(f: Callable[..., Any], args: Any, *, parameters: Any = None) -> Any:
