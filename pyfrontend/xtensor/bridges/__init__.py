@@ -108,7 +108,7 @@ def to_pytensor(f: Callable[..., Any], dims: Sequence[Any] | None = None) -> Any
     Numba's mode, the call goes through Python (object mode); in JAX's, XLA calls the code as with `xt.to_jax`.
     Raises DimensionError for a plain tensor whose dims are not named, SizeError for sizes that do not fit, DTypeError
     for a result with a dtype that PyTensor lacks, and UnsupportedError for gradients with complex arrays. Needs the
-    package pytensor, of version 3.
+    package pytensor.
 
     Example:
     >>> import pytensor

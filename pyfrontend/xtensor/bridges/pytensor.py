@@ -29,8 +29,8 @@ from pytensor.xtensor.type import XTensorType
 
 from ..base import dtypes, tree
 from ..base.calls import shown
-from ..base.dims import as_names, describe
-from ..base.errors import ArgumentTypeError, DimensionError, DTypeError, Error, SizeError, UnsupportedError
+from ..base.dims import as_names, describe, describe_array
+from ..base.errors import ArgumentTypeError, DeviceError, DimensionError, DTypeError, Error, SizeError, UnsupportedError
 from ..base.latest import Latest
 from ..call.arguments import name_of
 from ..call.opened import MOST
@@ -174,9 +174,10 @@ class _Code:
         except Error as error:
             text, where = error.parts
             if any(s.is_dynamic for s in self.specs) and ("dynamic_dims=" in text or "?" in text):
+                arrays = ", ".join(map(describe_array, self.specs))
                 text += (
-                    f". The call of xt.{_BRIDGE} leaves sizes open: {', '.join(map(_described, self.specs))}. Give the "
-                    "variable static sizes, xtensor(dims=, shape=) or pt.specify_shape"
+                    f". The call of xt.{_BRIDGE} leaves sizes open: {arrays}. Give the variable static sizes, "
+                    "xtensor(dims=, shape=) or pt.specify_shape"
                 )
                 raise type(error)(text, where) from None
             raise
@@ -185,6 +186,12 @@ class _Code:
             if s.dtype.name not in all_dtypes:
                 raise DTypeError(
                     f'xt.{_BRIDGE}({f.name}): result {i} is {s.dtype.name}, which PyTensor lacks. Return y.astype("f4")'
+                )
+        for x in self.program.captured:
+            if x.device != "cpu":
+                raise DeviceError(
+                    f"xt.{_BRIDGE}({f.name}): the function reads {describe_array(x)} from outside, which is on "
+                    f"{x.device!r}. PyTensor's arrays are on the CPU: move it by x.to('cpu')"
                 )
         self.name = f.name
         self._run: Callable[..., Any] | None = None
@@ -219,14 +226,12 @@ class _Code:
                     f"xt.{_BRIDGE}({self.name}): array {i} is {describe(s.dims, x.shape)}, and was declared as "
                     f"{describe(s.dims, s.shape)}"
                 )
-        raise SizeError(
-            f"xt.{_BRIDGE}({self.name}): equal names have equal sizes, and the arrays are "
-            + ", ".join(describe(s.dims, x.shape) for x, s in zip(arrays, self.specs, strict=True))
-        )
-
-
-def _described(s: Spec) -> str:
-    return f"{s.dtype.name} {describe(s.dims, s.shape)}"
+        pairs = {(d, n) for x, s in zip(arrays, self.specs, strict=True) for d, n in zip(s.dims, x.shape, strict=True)}
+        if len({d for d, _ in pairs}) < len(pairs):
+            raise SizeError(
+                f"xt.{_BRIDGE}({self.name}): equal names have equal sizes, and the arrays are "
+                + ", ".join(describe(s.dims, x.shape) for x, s in zip(arrays, self.specs, strict=True))
+            )
 
 
 class _Memory:
@@ -345,12 +350,22 @@ class Call(Op):
                 results[i] = t
         return results
 
+    # PyTensor 2 calls the two by other names.
+
+    def L_op(self, inputs: Sequence[Any], outputs: Sequence[Any], output_grads: Sequence[Any]) -> list[Any]:  # noqa: N802
+        return self.pullback(inputs, outputs, output_grads)
+
+    def R_op(self, inputs: Sequence[Any], eval_points: Sequence[Any]) -> list[Any]:  # noqa: N802
+        tangents = [disconnected_type() if t is None else t for t in eval_points]
+        moved = self.pushforward(inputs, self.make_node(*inputs).outputs, tangents)
+        return [None if isinstance(t.type, DisconnectedType) else t for t in moved]
+
     def _real(self, inputs: Sequence[Any]) -> _Code:
         code = self.code([x.type for x in inputs])
         if any(dtypes.is_complex(s.dtype) for s in (*code.specs, *code.outputs)):
             raise UnsupportedError(
                 f"xt.{_BRIDGE}({self.function.name}): PyTensor has no derivatives of complex arrays, and the function "
-                f"has {', '.join(map(_described, (*code.specs, *code.outputs)))}. Pass real and imaginary parts"
+                f"has {', '.join(map(describe_array, (*code.specs, *code.outputs)))}. Pass real and imaginary parts"
             )
         return code
 
