@@ -105,7 +105,8 @@ def to_pytensor(f: Callable[..., Any], dims: Sequence[Any] | None = None) -> Any
     A size that a type knows is a constant of the program; another one is open, and one program serves all. The
     gradients are ops of the same kind, so that they have gradients themselves. Where a graph has a call and its
     gradient, both become one program, or the call keeps what the gradient needs. Arrays are shared, not copied. In
-    Numba's mode, the call goes through Python (object mode); in JAX's, XLA calls the code as with `xt.to_jax`.
+    Numba's mode, short programs with static sizes are called at their address, and others by Python (object mode). In
+    JAX's mode, XLA calls the code as with `xt.to_jax`.
     Raises DimensionError for a plain tensor whose dims are not named, SizeError for sizes that do not fit, DTypeError
     for a result with a dtype that PyTensor lacks, and UnsupportedError for gradients with complex arrays. Needs the
     package pytensor.

@@ -22,7 +22,7 @@ from pytensor.graph.op import Op
 from pytensor.graph.replace import _vectorize_node
 from pytensor.graph.rewriting.basic import GraphRewriter
 from pytensor.graph.traversal import apply_ancestors
-from pytensor.link.numba.dispatch import basic as numba_basic
+from pytensor.link.numba.dispatch.basic import numba_funcify
 from pytensor.tensor.type import TensorType, all_dtypes
 from pytensor.xtensor import as_xtensor
 from pytensor.xtensor.type import XTensorType
@@ -42,6 +42,7 @@ from ..values.kinds import kind_of
 from ..values.spec import Spec
 from .flat import Backward, Batched, Flat, Forward, Kept, OfPytrees, Parts, Pullback, Pushforward, floats
 from .positions import Positional
+from .pytensor_numba import call_of
 
 _BRIDGE = "to_pytensor"
 
@@ -201,13 +202,17 @@ class _Code:
         """Of each result, its sizes in terms of the names of open ones."""
         return list(self.program.leaves(Sizes(self.program).results))
 
-    def __call__(self, arrays: Sequence[Any]) -> list[Any]:
-        """Results in memory of their own, which the caller may write to."""
+    def load(self) -> Callable[..., Any]:
         if self._run is None:
             self._run = load(self.program).run
+        return self._run
+
+    def __call__(self, arrays: Sequence[Any]) -> list[Any]:
+        """Results in memory of their own, which the caller may write to."""
+        run = self._run or self.load()
         given = [np.asarray(x, order="C") for x in arrays]
         try:
-            found = self._run([*given, *self.program.captured])
+            found = run([*given, *self.program.captured])
         except TypeError:
             self._refuse(given)
             raise
@@ -400,26 +405,13 @@ _vectorize_node.register(Call, _with_batches)
 # ---- code of other modes ---------------------------------------------------------------------------------------------
 
 
-def _in_object_mode(op: Call, node: Apply, **_: Any) -> Any:
-    """Numba's code calls Python, which calls ours: as its own fallback, without the warning."""
-    code, single = op.at(node), len(node.outputs) == 1
-    kinds = [numba_basic.get_numba_type(y.type) for y in node.outputs]
-    signature = kinds[0] if single else numba_basic.numba.types.Tuple(kinds)
-
-    def run(arrays: Any) -> Any:
-        found = code(arrays)
-        return found[0] if single else tuple(found)
-
-    @numba_basic.numba_njit
-    def call(*arrays):  # type: ignore[no-untyped-def]
-        with numba_basic.numba.objmode(found=signature):
-            found = run(arrays)
-        return found  # noqa: RET504 (Numba's contexts end before)
-
-    return call
+def _for_numba(op: Call, node: Apply, **_: Any) -> Any:
+    code = op.at(node)
+    code.load()
+    return call_of(code, code.program, [y.type for y in node.outputs])
 
 
-numba_basic.numba_funcify.register(Call)(_in_object_mode)
+numba_funcify.register(Call)(_for_numba)
 
 
 class _ForXla(Feature):

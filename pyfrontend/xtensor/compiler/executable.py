@@ -72,6 +72,13 @@ def load(program: Program, target: Target = CPU, unwrap: bool = False, inline: b
     )
 
 
+def code_of_program(program: Program, target: Target = CPU) -> Any:
+    """What has the address of a program's code as `entry`, and tells whether it may take long: `is_long`. The code
+    stays as long as this does. A program that was loaded is not compiled again."""
+    with diagnosed(CompileError):
+        return compiler().compile(program.module, CompileOptions(target.profile).as_dict())
+
+
 # Where a call may fail: dim, FILE:LINE (None: where it is called), the operands of the op there, its public function,
 # and whether positions have no sign.
 Site = tuple[str, str | None, str, str, bool]

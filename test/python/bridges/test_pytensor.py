@@ -333,6 +333,35 @@ def test_a_model_of_pymc_has_the_density_and_gradient_of_its_own_ops() -> None:
     assert np.isfinite(draws.posterior["eta"].values).all() and draws.posterior["eta"].std() > 0
 
 
+def test_short_programs_are_called_at_their_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, k = pt.tensor("x", shape=(3,)), pt.lscalar("k")
+    c = xt.array([2.0, 0.5, 1.0], "i")
+
+    def f(x: Any, k: Any) -> Any:
+        both = xt.concat([x, c * x], "run")
+        return both, x > 0, x.isel(i=k), xt.ones(j=0) * x
+
+    run = pytensor.function([x, k], xt.to_pytensor(f, dims=["i"])(x, k), mode="NUMBA")
+    slow = []
+    code = sys.modules["xtensor.bridges.pytensor"]._Code
+    by_python = code.__call__
+    monkeypatch.setattr(code, "__call__", lambda self, arrays: slow.append(len(arrays)) or by_python(self, arrays))
+    a, weights = values(3), np.array([2.0, 0.5, 1.0])
+    wanted = [np.stack([a, weights * a]), a > 0, a[1], np.ones((0, 3))]
+    first = run(a, 1)
+    for got in (first, run(a, 1)):
+        close(got, wanted)
+        for y in got:
+            y[...] = 0  # in memory of its own
+    assert not slow and not np.shares_memory(first[0], run(a, 1)[0])
+    for bad, text in (((a, 7), "index 7 is out of range for size 3"), ((values(4), 1), "shape|size")):
+        with pytest.raises((IndexError, ValueError, TypeError), match=text):
+            run(*bad)
+    wide = values(6)[::2]
+    close(run(wide, 1)[:1], [np.stack([wide, weights * wide])])
+    assert slow
+
+
 def test_errors_name_arguments_with_dims_and_sizes() -> None:
     named, plain = px.xtensor("x", dims=("i",)), pt.tensor("p", shape=(None, 3))
     with pytest.raises(xt.DimensionError, match=r"argument \[0\] is a tensor of shape \(\?, 3\) without") as e:
