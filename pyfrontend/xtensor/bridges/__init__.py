@@ -93,7 +93,7 @@ def to_jax(f: Callable[..., Any], args: Any) -> Any:
     return jax.function(Positional("to_jax", f, args))
 
 
-def to_pytensor(f: Callable[..., Any], dims: Sequence[Any] | None = None) -> Any:
+def to_pytensor(f: Callable[..., Any], dims: str | Sequence[Any] | None = None) -> Any:
     """Returns `f` as a function of PyTensor's variables: g = to_pytensor(f), for those of `pytensor.xtensor`.
 
     Variables with named dims keep their names, and so do the results. Arguments and results may be pytrees. Arrays

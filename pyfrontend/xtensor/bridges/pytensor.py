@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -50,11 +50,16 @@ _BRIDGE = "to_pytensor"
 # ---- the function of variables ---------------------------------------------------------------------------------------
 
 
-def function(f: Callable[..., Any], dims: Sequence[Any] | None) -> Callable[..., Any]:
+def function(f: Callable[..., Any], dims: str | Sequence[Any] | None) -> Callable[..., Any]:
     """The function of PyTensor's variables that `xt.to_pytensor` returns."""
     name = name_of(f)
     known = Latest(MOST)
-    given = None if dims is None else tuple(dims)
+    if not isinstance(dims, (str, list, tuple, type(None))):
+        raise ArgumentTypeError(
+            f"xt.{_BRIDGE}({name}): dims= is a list with the dims of each argument, not {shown(dims)}. Write "
+            'dims=["time"]'
+        )
+    given = (dims,) if isinstance(dims, str) else dims if dims is None else tuple(dims)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         whole = (args, kwargs)
@@ -73,7 +78,7 @@ def function(f: Callable[..., Any], dims: Sequence[Any] | None) -> Callable[...,
                 inputs.append(found[0])
                 axes.append(found[1])
         flat = OfPytrees(_BRIDGE, f, structure, tuple(constants))
-        key = flat, tuple(axes), options.current().of_programs
+        key = flat, tuple(axes), replace(options.current().of_programs, device=None)
         try:
             hash(key)
         except TypeError:
@@ -273,9 +278,14 @@ class Call(Op):
 
     def code(self, types: Sequence[Any]) -> _Code:
         """The function at these types of tensors."""
-        specs = getattr(self.function, "specs", None) or self._specs(types)
-        code: _Code = self._codes(specs, lambda: _Code(self.function, specs))
+        with self.under_options():
+            specs = getattr(self.function, "specs", None) or self._specs(types)
+            code: _Code = self._codes(specs, lambda: _Code(self.function, specs))
         return code
+
+    def under_options(self) -> options.option:
+        named = {f.name: getattr(self.options, f.name) for f in fields(self.options)}
+        return options.option(**{**named, "device": "cpu"})
 
     def _specs(self, types: Sequence[Any]) -> tuple[Spec, ...]:
         """A size that is known for one argument is known for all."""
@@ -436,7 +446,8 @@ def _for_jax(op: Call, node: Apply, **_: Any) -> Callable[..., Any]:
     f = jax.function(Positional(_BRIDGE, _Named(op.function), op.at(node).specs))
 
     def call(*arrays: Any) -> Any:
-        found = f(*arrays)
+        with op.under_options():
+            found = f(*arrays)
         return found[0] if len(found) == 1 else tuple(found)
 
     return call
@@ -464,7 +475,8 @@ class _Together(GraphRewriter):
     def apply(self, fgraph: Any) -> None:
         for node in _calls(fgraph):
             if node in fgraph.apply_nodes:
-                self._join(fgraph, node, [n for n in _calls(fgraph) if _is_derived(n, node)])
+                with node.op.under_options():
+                    self._join(fgraph, node, [n for n in _calls(fgraph) if _is_derived(n, node)])
         for node in _calls(fgraph):
             used = tuple(i for i, y in enumerate(node.outputs) if fgraph.clients[y])
             if used and len(used) < len(node.outputs):

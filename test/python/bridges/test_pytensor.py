@@ -41,6 +41,10 @@ def product(x: Any, y: Any) -> Any:
     return xt.dot(xt.sin(x), y, dim="i")
 
 
+def with_zeros(x: Any) -> Any:
+    return xt.zeros(k=2)
+
+
 def values(*shape: int, seed: int = 0, dtype: str = "f8") -> Any:
     return np.random.default_rng(seed).normal(size=shape).astype(dtype)
 
@@ -205,6 +209,9 @@ def test_pickles_and_copies_of_a_compiled_function() -> None:
     wanted = run(*given)
     close(pickle.loads(pickle.dumps(run))(*given), wanted)
     close(run.copy()(*given), wanted)
+    with xt.option(default_float="f4"):
+        narrow = xt.to_pytensor(with_zeros, dims="i")(pt.dvector("v")).owner.op
+    assert pickle.loads(pickle.dumps(narrow)).code([pt.dvector("v").type]).outputs[0].dtype == "f4"
     op = z.owner.op
     again = pickle.loads(pickle.dumps(op))
     assert again == op and hash(again) == hash(op)
@@ -375,6 +382,8 @@ def test_errors_name_arguments_with_dims_and_sizes() -> None:
         xt.to_pytensor(layer, dims=["k", "l"])(named)
     with pytest.raises(xt.ArgumentTypeError, match="dims= has 3 for an argument that is"):
         xt.to_pytensor(layer, dims=[3])(named)
+    with pytest.raises(xt.ArgumentTypeError, match=r"dims= is a list with the dims of each argument, not 3"):
+        xt.to_pytensor(layer, dims=3)  # type: ignore[arg-type]
     with pytest.raises(xt.ArgumentTypeError, match="must have a hash"):
         xt.to_pytensor(lambda x, k: x)(named, {1, 2})
     with pytest.raises(xt.ArgumentTypeError, match=r"needs a function, got 3"):
