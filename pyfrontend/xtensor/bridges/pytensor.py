@@ -88,10 +88,10 @@ def function(f: Callable[..., Any], dims: str | Sequence[Any] | None) -> Callabl
             ) from None
         op = known(key, lambda: Call(*key))
         results = op(*inputs, return_list=True)
-        outputs = op.code([x.type for x in inputs]).outputs
+        code = op.code([x.type for x in inputs])
         if given is None:
-            results = [as_xtensor(y, dims=s.dims) for y, s in zip(results, outputs, strict=True)]
-        return op.function.results[0].unflatten(results)
+            results = [as_xtensor(y, dims=s.dims) for y, s in zip(results, code.outputs, strict=True)]
+        return code.structure.unflatten(results)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f.__doc__
@@ -187,6 +187,8 @@ class _Code:
                 )
                 raise type(error)(text, where) from None
             raise
+        if isinstance(f, OfPytrees):
+            self.structure = f.results[0]
         self.outputs: tuple[Spec, ...] = tuple(self.program.leaves(self.program.outputs))
         for i, s in enumerate(self.outputs):
             if s.dtype.name not in all_dtypes:

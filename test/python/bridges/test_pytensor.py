@@ -200,6 +200,13 @@ def test_like_calls_are_one_and_others_are_not() -> None:
     assert len(calls(pytensor.function([x], [first(x, 2), xt.to_pytensor(scaled, dims=["j"])(x, 2)], mode=PLAIN))) == 2
 
 
+def test_results_have_the_structure_that_their_arguments_give() -> None:
+    g = xt.to_pytensor(lambda x: x if x.dtype == "f4" else {"y": x}, dims="i")
+    for _ in range(2):
+        assert g(pt.fvector("x")).type.dtype == "float32"
+        assert g(pt.dvector("x"))["y"].type.dtype == "float64"
+
+
 def test_pickles_and_copies_of_a_compiled_function() -> None:
     x, y = pt.dmatrix("x"), pt.dmatrix("y")
     z = xt.to_pytensor(product, dims=[("a", "i"), ("i", "b")])(x, y)
