@@ -347,6 +347,26 @@ def test_a_model_of_pymc_has_the_density_and_gradient_of_its_own_ops() -> None:
     assert np.isfinite(draws.posterior["eta"].values).all() and draws.posterior["eta"].std() > 0
 
 
+def test_a_model_of_pymc_with_named_dims_takes_a_function_of_named_arrays() -> None:
+    pm = pytest.importorskip("pymc", reason="PyMC is not installed (for Python 3.11 it needs PyTensor 2)")
+    pmd = pytest.importorskip("pymc.dims", reason="this PyMC has no pymc.dims")
+    y, sigma = (px.as_xtensor(values(8, seed=s) ** 2 + 1, dims=("school",)) for s in (1, 2))
+
+    def model(mean: Any) -> Any:
+        with pm.Model(coords={"school": range(8)}) as made:
+            mu, tau = pmd.Normal("mu", 0, 5), pmd.HalfNormal("tau", 5)
+            eta = pmd.Normal("eta", 0, 1, dims="school")
+            pmd.Normal("y", mean(mu, tau, eta), sigma, observed=y)
+        return made
+
+    point = {"mu": np.array(1.0), "tau_log__": np.array(0.2), "eta": values(8)}
+    own, ours = (
+        [made.compile_logp(mode=PLAIN)(point), made.compile_dlogp(mode=PLAIN)(point)]
+        for made in (model(lambda m, t, e: m + t * e), model(xt.to_pytensor(lambda m, t, e: m + t * e)))
+    )
+    close(ours, own)
+
+
 def test_short_programs_are_called_at_their_address(monkeypatch: pytest.MonkeyPatch) -> None:
     x, k = pt.tensor("x", shape=(3,)), pt.lscalar("k")
     c = xt.array([2.0, 0.5, 1.0], "i")
