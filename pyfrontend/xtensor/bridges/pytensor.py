@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -285,9 +286,8 @@ class Call(Op):
             code: _Code = self._codes(specs, lambda: _Code(self.function, specs))
         return code
 
-    def under_options(self) -> options.option:
-        named = {f.name: getattr(self.options, f.name) for f in fields(self.options)}
-        return options.option(**{**named, "device": "cpu"})
+    def under_options(self) -> AbstractContextManager[None]:
+        return options.under(self.options, device=None, profile=options.current().profile)
 
     def _specs(self, types: Sequence[Any]) -> tuple[Spec, ...]:
         """A size that is known for one argument is known for all."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
@@ -113,14 +113,19 @@ def _set_process(log: Any, **changes: Any) -> None:
 
 
 @contextmanager
-def profiled(on: bool = True) -> Iterator[None]:
-    """Whether programs that are called here tell when their kernels run."""
+def under(options: Options, **changes: Any) -> Iterator[None]:
+    """These options with these changes are in force here."""
     before = _here.get()
-    _here.set(_one(replace(current(), profile=on)))
+    _here.set(_one(replace(options, **changes)))
     try:
         yield
     finally:
         _here.set(before)
+
+
+def profiled(on: bool = True) -> AbstractContextManager[None]:
+    """Whether programs that are called here tell when their kernels run."""
+    return under(current(), profile=on)
 
 
 def _float(dtype: Any) -> DType:
