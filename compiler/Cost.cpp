@@ -51,13 +51,14 @@ static LogicalResult placeTemporaries(ModuleOp module, StringRef from, StringRef
 FailureOr<Cost> xtensor::costOf(ModuleOp module, StringRef target) {
   OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone());
   Cost cost;
-  if (failed(runPhases(*copy, "traced", "linalg", "", target)))
+  // Once ops are fused, some of them are computed again. Kernels are written later, of these ops.
+  if (failed(runPhases(*copy, "traced", "buffers", "", target)))
     return failure();
   double flops = 0;
   for (Operation &function : copy->getOps())
     flops += flopsOf(&function);
   cost.flops = static_cast<int64_t>(flops);
-  if (failed(placeTemporaries(*copy, "linalg", target, &cost)))
+  if (failed(placeTemporaries(*copy, "buffers", target, &cost)))
     return failure();
   if (auto main = copy->lookupSymbol<func::FuncOp>("main"))
     for (unsigned i = 0; i < main.getNumArguments(); ++i)

@@ -9,8 +9,9 @@
 namespace xtensor {
 
 struct Cost {
-  /// Arithmetic ops times the elements and steps of their loops. A while loop counts as one step, a
-  /// branch as all of its sides. An extremum is one, a comparison or a choice none.
+  /// Arithmetic ops of the fused program, times the elements and steps of their loops. A while loop
+  /// counts as one step, a branch as all of its sides. An extremum is one, a comparison or a choice
+  /// none.
   int64_t flops = 0;
   /// Bytes of the temporaries of a call.
   int64_t arena = 0;

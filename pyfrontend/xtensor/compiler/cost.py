@@ -25,9 +25,9 @@ def bytes_of(spec: Spec) -> int:
 def cost(program: Program, target: Target) -> dict[str, Any]:
     """Returns what one call costs.
 
-    flops: arithmetic ops times the elements and steps of their loops. A while loop counts as one step, a branch as
-    all of its sides. An extremum is one flop; comparisons, choices, logic, conversions and positions are not
-    counted.
+    flops: arithmetic ops of the fused program, times the elements and steps of their loops. A while loop counts as one
+    step, a branch as all of its sides. An extremum is one flop; comparisons, choices, logic, conversions and positions
+    are not counted.
     bytes: of arguments and results. arena: bytes of temporaries. reused, of a function with donated arguments: bytes
     of results that lie in their memory. For a device also launches (of kernels) and
     on_host: the routines that run on the CPU in the middle of the program, and how often.
