@@ -2,6 +2,7 @@
 // functions that the math dialect lacks.
 #include "CPU/Passes.h"
 #include "Functions/Functions.h"
+#include "Functions/RoundToOdd.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -41,6 +42,36 @@ static void expand(ElementaryOp op) {
 #include "XTensor/XTensorElementwise.inc"
   op.replaceAllUsesWith(y.value);
   op.erase();
+}
+
+/// fmod of vectors: the rest after the rounded quotient's integer part, which may be one too large.
+/// The rest is exact then, because one operation multiplies and subtracts. Where the quotient has
+/// no places below one, or the divisor is infinite, each lane calls fmod.
+static void expand(arith::RemFOp op) {
+  auto type = dyn_cast<VectorType>(op.getType());
+  if (!type || !(type.getElementType().isF32() || type.getElementType().isF64()))
+    return;
+  OpBuilder b(op);
+  Scalars s(op.getLoc(), b, type, /*fuses=*/true, nullptr);
+  Real x{op.getLhs(), &s}, y{op.getRhs(), &s};
+  Real size = abs(x), divisor = abs(y), ratio = size / divisor;
+  Real rest{math::FmaOp::create(s, (-floor(ratio)).value, divisor.value, size.value), &s};
+  rest = select(rest < 0.0, rest + divisor, rest);
+  Real result{math::CopySignOp::create(s, rest.value, x.value), &s};
+  Bit isFar = (ratio >= s.pick(0x1p22, 0x1p51)) | (divisor == s.infinity());
+  result = s.choose(
+      isFar, [&]() -> Real { return {arith::RemFOp::create(s, x.value, y.value), &s}; }, result);
+  op.replaceAllUsesWith(result.value);
+  op.erase();
+}
+
+/// A conversion by way of f32, which vectors have, where one of f64 is a call per lane.
+static void expand(arith::TruncFOp op) {
+  Type to = getElementTypeOrSelf(op.getType());
+  if (!getElementTypeOrSelf(op.getIn().getType()).isF64() || !(to.isBF16() || to.isF16()))
+    return;
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  op.getInMutable().assign(emitRoundToOdd(b, op.getIn()));
 }
 
 namespace {
@@ -93,7 +124,18 @@ struct ExpandMathPass : xtensor::impl::ExpandMathBase<ExpandMathPass> {
   }
 
   void runOnOperation() override {
-    getOperation().walk(expand);
+    SmallVector<Operation *> exact; // and not the calls that they become
+    getOperation().walk([&](Operation *op) {
+      if (auto function = dyn_cast<ElementaryOp>(op))
+        expand(function);
+      else if (isa<arith::RemFOp, arith::TruncFOp>(op))
+        exact.push_back(op);
+    });
+    for (Operation *op : exact)
+      if (auto rest = dyn_cast<arith::RemFOp>(op))
+        expand(rest);
+      else
+        expand(cast<arith::TruncFOp>(op));
     SmallVector<Operation *> ops; // the driver visits these and what replaces them, nothing else
     getOperation().walk([&](Operation *op) {
       if (isa_and_nonnull<math::MathDialect>(op->getDialect()) &&

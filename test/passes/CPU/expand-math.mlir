@@ -19,3 +19,25 @@ func.func @number(%x: f64) -> f64 {
   %y = xtensor.elementary "i0e" %x : f64
   return %y : f64
 }
+
+// The rest of a quotient that has places below one takes one rounding. Other lanes call fmod.
+// CHECK-LABEL: func.func @rest
+// CHECK: arith.divf
+// CHECK: math.floor
+// CHECK: math.fma
+// CHECK: scf.if
+// CHECK: arith.remf
+func.func @rest(%x: vector<16xf32>, %y: vector<16xf32>) -> vector<16xf32> {
+  %r = arith.remf %x, %y : vector<16xf32>
+  return %r : vector<16xf32>
+}
+
+// By way of f32 with the last bit set where f32 is inexact, so that it is rounded once.
+// CHECK-LABEL: func.func @narrow
+// CHECK: arith.truncf %{{.*}} : vector<8xf64> to vector<8xf32>
+// CHECK: arith.ori
+// CHECK: arith.truncf %{{.*}} : vector<8xf32> to vector<8xbf16>
+func.func @narrow(%x: vector<8xf64>) -> vector<8xbf16> {
+  %y = arith.truncf %x : vector<8xf64> to vector<8xbf16>
+  return %y : vector<8xbf16>
+}
