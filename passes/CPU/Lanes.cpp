@@ -83,6 +83,14 @@ void LaneEmitter::enter(unsigned loop, Value iv) {
   }
 }
 
+void LaneEmitter::advance(unsigned loop, int64_t by) {
+  if (!by)
+    return;
+  Value before = ivs[loop];
+  enter(loop, constant(by));
+  ivs[loop] = arith::AddIOp::create(b, loc, before, constant(by));
+}
+
 LaneEmitter::State LaneEmitter::save() const {
   State state{{}, ivs, loaded};
   for (const Place &p : places)
@@ -164,13 +172,16 @@ static TypedAttr harmless(OpBuilder &b, Type type) {
   return b.getIntegerAttr(type, 1);
 }
 
+Value LaneEmitter::harmlessLanes(Type elementType) {
+  return constantOf(harmless(b, elementType), /*vector=*/true);
+}
+
 Lane LaneEmitter::loadWide(Value base, Value index, Type elementType) {
   auto type = cast<VectorType>(wide(elementType));
   Value row = views.flat(base);
   if (!mask)
     return {vector::LoadOp::create(b, loc, type, row, index), Lane::Vector};
-  return {vector::MaskedLoadOp::create(b, loc, type, row, index, mask,
-                                       constantOf(harmless(b, elementType), true)),
+  return {vector::MaskedLoadOp::create(b, loc, type, row, index, mask, harmlessLanes(elementType)),
           Lane::Vector};
 }
 
@@ -190,7 +201,7 @@ static bool hardwareGathers(Type type) {
 Lane LaneEmitter::gather(Value base, Value first, Value offsets, Type elementType) {
   auto type = cast<VectorType>(wide(elementType));
   Value row = views.flat(base);
-  Value rest = constantOf(harmless(b, elementType), true);
+  Value rest = harmlessLanes(elementType);
   if (hardwareGathers(elementType))
     return {vector::GatherOp::create(b, loc, type, row, first, offsets, allLanes(), rest),
             Lane::Vector};
@@ -283,6 +294,10 @@ void LaneEmitter::write(unsigned id, int64_t u, Lane value) {
     point[{id, invariant ? 0 : u}] = value;
   if (p.isDead)
     return;
+  if (auto kept = held.find(id); kept != held.end()) {
+    kept->second.push_back(vectorOf(value));
+    return;
+  }
   Value index = elementIndex(p, u);
   if (!isWide() || invariant) {
     memref::StoreOp::create(b, loc, value.value, views.flat(p.access.base), index);

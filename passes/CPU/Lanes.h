@@ -38,6 +38,8 @@ public:
 
   /// Opens loop `loop` at `iv`. `State` puts things back as they were.
   void enter(unsigned loop, mlir::Value iv);
+  /// Goes `by` steps further in a loop that is entered.
+  void advance(unsigned loop, int64_t by);
   mlir::Value ivOf(unsigned loop) const { return ivs[loop]; }
   struct State {
     llvm::SmallVector<mlir::Value> linear, ivs;
@@ -57,6 +59,18 @@ public:
   Place &place(unsigned id) { return places[id]; }
   Lane read(unsigned place, int64_t u);
   void write(unsigned place, int64_t u, Lane value);
+
+  /// The elements of a place at `steps` steps along a loop in which it is contiguous, for `rows`
+  /// lanes: a vector of lanes for each step.
+  llvm::SmallVector<mlir::Value> readSquare(unsigned place, int64_t rows, int64_t steps);
+  /// The elements of a contiguous row of `strip` elements per lane: a vector for each of these.
+  llvm::SmallVector<mlir::Value> readStrip(unsigned place, int64_t strip);
+  /// What the place holds at this element.
+  void give(unsigned place, mlir::Value value) { point[{place, 0}] = {value, Lane::Vector}; }
+  /// Keeps what is written to a place, up to `writeStrip`.
+  void hold(unsigned place) { held[place]; }
+  void writeStrip(unsigned place);
+  unsigned numPlaces() const { return places.size(); }
   /// The yielded values of `stage` in vector `u`; `old` are the values of its outputs, or null
   /// where the body shall read memory.
   llvm::SmallVector<Lane> evaluate(Stage &stage, int64_t u, llvm::ArrayRef<mlir::Value> old);
@@ -74,6 +88,7 @@ private:
   mlir::Value elementIndex(const Place &place, int64_t u);
   mlir::Value allLanes();
   mlir::Value laneNumbers(mlir::Type type);
+  mlir::Value harmlessLanes(mlir::Type elementType);
   Lane loadWide(mlir::Value base, mlir::Value index, mlir::Type elementType);
   void fetchAhead(const Access &access, mlir::Value index);
   Lane gather(mlir::Value base, mlir::Value first, mlir::Value offsets, mlir::Type elementType);
@@ -93,6 +108,7 @@ private:
   llvm::DenseMap<std::pair<const Stage *, unsigned>, unsigned> placeIds;
   llvm::SmallVector<mlir::Value> ivs;
   llvm::DenseMap<std::pair<unsigned, int64_t>, Lane> loaded, point;
+  llvm::DenseMap<unsigned, llvm::SmallVector<mlir::Value>> held;
 };
 
 } // namespace xtensor::cpu

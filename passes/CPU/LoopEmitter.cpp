@@ -1,5 +1,4 @@
-#include "CPU/LoopEmitter.h"
-
+#include "CPU/LoopNest.h"
 #include "CPU/ScanVector.h"
 #include "Estimates.h"
 
@@ -17,149 +16,15 @@ constexpr int64_t kReductionUnroll = 8;
 /// Row accumulators of a reduction along an outer dim: as many as stay in registers.
 constexpr int64_t kColumnUnroll = 8;
 
-/// An output that is accumulated in values that loops carry.
-struct Accumulator {
-  Stage *stage;
-  unsigned output;
-  const Combiner *combiner; // null: the body itself is applied again and again
-  Type type;
-};
-
-/// A loop bound: a constant where it is known.
-struct Bound {
-  int64_t constant = 0;
-  Value value; // null: the constant
-};
-
-int64_t widestBits(const Kernel &kernel) {
-  int64_t widest = 8;
-  bool has64 = false;
-  auto see = [&](Type type, bool inMemory) {
-    if (!type.isIntOrFloat() || type.isInteger(1))
-      return;
-    int64_t bits = type.getIntOrFloatBitWidth();
-    has64 |= bits == 64 && inMemory;
-    // 64-bit integers that only appear on the way are positions: two vectors of them will do.
-    if (bits == 64 && !inMemory && !isa<FloatType>(type))
-      return;
-    widest = std::max(widest, bits);
-  };
-  for (const Stage &stage : kernel.stages) {
-    for (unsigned i = 0; i < stage.operands.size(); ++i) {
-      bool position =
-          i >= stage.numInputs() && stage.numInputs() && stage.isReduction() && !stage.scan;
-      see(stage.operands[i].elementType, !position);
-    }
-    for (Operation &op : *stage.op.getBlock())
-      for (Type type : op.getResultTypes())
-        see(type, false);
-  }
-  return widest;
-}
-
 /// What the program says of the ops that combine.
 arith::FastMathFlags flagsOf(const Accumulator &a) {
   auto op = dyn_cast<arith::ArithFastMathInterface>(a.combiner->op);
   return op ? op.getFastMathFlagsAttr().getValue() : arith::FastMathFlags::none;
 }
 
-class LoopEmitter {
-public:
-  LoopEmitter(OpBuilder &b, Kernel &kernel, Views &views, VectorTarget target)
-      : b(b), kernel(kernel), target(target), loc(kernel.stages.front().op.getLoc()),
-        width(target.bits / widestBits(kernel)), vectorLoop(chooseVectorLoop()),
-        lanes(b, kernel, views, vectorLoop, vectorLoop < 0 ? 1 : width) {}
-
-  void run();
-
-private:
-  using Values = SmallVector<Value>;
-  using Body = llvm::function_ref<Values(ValueRange)>;
-
-  // Choices.
-  int chooseVectorLoop();
-  int64_t chooseUnroll() const;
-
-  // Loops.
-  /// `backwards`: from the last step to the first; `to` - `from` is a multiple of `step` then.
-  Values loop(unsigned index, Bound from, Bound to, int64_t step, ValueRange carried, Body body,
-              bool backwards = false);
-  Bound rangeOf(unsigned index) const { return ranges[index]; }
-  /// The largest multiple of `step` that `to` - `from` holds, plus `from`.
-  Bound wholeSteps(Bound from, Bound to, int64_t step);
-  bool isEmpty(Bound from, Bound to) const {
-    return !from.value && !to.value && from.constant >= to.constant;
-  }
-  Value valueOf(Bound bound) { return bound.value ? bound.value : lanes.constant(bound.constant); }
-  Value maskFor(Bound to, Value iv);
-  bool masksRest(Bound end) const;
-
-  void nestOuter(unsigned k);
-  void parallelInnermost();
-  void parallelBlock(int64_t unroll);
-  void reducedInnermost();
-  void scannedInnermost();
-  Values nestReduced(unsigned k, ValueRange carried, Body innermost);
-
-  // Points.
-  Values point(int64_t unroll, ValueRange accumulators);
-  Value start(const Accumulator &a, int64_t u);
-  Value neutral(const Accumulator &a, bool vector);
-  void finish(const Accumulator &a, int64_t u, Value value);
-  Value combine(const Accumulator &a, Value x, Value y);
-
-  // Scans along the vector.
-  Values scanPoint(ValueRange carried);
-
-  OpBuilder &b;
-  Kernel &kernel;
-  VectorTarget target;
-  Location loc;
-  int64_t width;
-  int vectorLoop;
-  LaneEmitter lanes;
-  SmallVector<Bound> ranges;
-  SmallVector<unsigned> outer, reduced; // without the vector loop
-  SmallVector<Accumulator> accumulators;
-};
+} // namespace
 
 //===- choices -------------------------------------------------------------===//
-
-/// The loop along which most operands are contiguous; -1 if no loop is worth it.
-int LoopEmitter::chooseVectorLoop() {
-  if (!llvm::all_of(kernel.stages, [](const Stage &s) { return s.vectorizable; }))
-    return -1;
-  int best = -1, bestScore = 0;
-  for (int loop = kernel.ranges.size(); loop-- > 0;) {
-    bool possible = true;
-    int score = 1;
-    for (Stage &stage : kernel.stages) {
-      if (stage.reduced[loop] && stage.scan)
-        possible &= stage.scan->known;
-      else if (stage.reduced[loop])
-        for (const Combiner &c : stage.combiners)
-          possible &= static_cast<bool>(c);
-      for (unsigned i = 0; i < stage.operands.size(); ++i) {
-        const Access &a = stage.operands[i];
-        if (a.isInvariant(loop))
-          continue;
-        bool written = i >= stage.numInputs();
-        bool unit = a.strides[loop].is(1) || (!written && a.strides[loop].is(-1));
-        score += unit ? (written ? 6 : 4) : (written ? -8 : -2);
-      }
-    }
-    const Extent &range = kernel.ranges[loop];
-    if (range.isConstant() && range.constant < 4 && kernel.ranges.size() > 1)
-      score -= 6;
-    if (range.isConstant() && range.constant < 2)
-      possible = false;
-    if (possible && score > bestScore) {
-      best = loop;
-      bestScore = score;
-    }
-  }
-  return best;
-}
 
 int64_t LoopEmitter::chooseUnroll() const {
   if (accumulators.empty() || vectorLoop < 0)
@@ -260,7 +125,7 @@ void LoopEmitter::run() {
     ranges.push_back(range.isConstant() ? Bound{range.constant, {}}
                                         : Bound{0, range.materialize(b, loc)});
   for (unsigned i = 0; i < kernel.ranges.size(); ++i)
-    if (static_cast<int>(i) != vectorLoop)
+    if (static_cast<int>(i) != vectorLoop && static_cast<int>(i) != tile.across)
       (kernel.isReduced(i) ? reduced : outer).push_back(i);
   for (Stage &stage : kernel.stages)
     if (stage.isReduction())
@@ -280,6 +145,8 @@ void LoopEmitter::run() {
 
 void LoopEmitter::nestOuter(unsigned k) {
   if (k == outer.size()) {
+    if (tile)
+      return tile.strip ? strips() : squares();
     if (vectorLoop < 0 || !kernel.isReduced(vectorLoop))
       return parallelInnermost();
     return kernel.scan() ? scannedInnermost() : reducedInnermost();
@@ -289,6 +156,8 @@ void LoopEmitter::nestOuter(unsigned k) {
     remaining.append(reduced);
     if (vectorLoop >= 0)
       remaining.push_back(vectorLoop);
+    if (tile)
+      remaining.push_back(tile.across);
     lanes.preload(remaining, 1);
     nestOuter(k + 1);
     return Values();
@@ -327,16 +196,24 @@ void LoopEmitter::parallelInnermost() {
     done = to;
   };
   blocks(wholeSteps(done, end, unroll * width), unroll * width, unroll);
+  if (!masksRest(end) && unroll > 1)
+    blocks(wholeSteps(done, end, width), width, 1);
+  parallelRest(done, end);
+}
+
+/// What is left after the vectors side by side: by a mask, or fewer elements than a vector.
+void LoopEmitter::parallelRest(Bound done, Bound end) {
+  if (isEmpty(done, end))
+    return;
   if (!masksRest(end)) {
-    if (unroll > 1)
-      blocks(wholeSteps(done, end, width), width, 1);
     lanes.width = 1;
-    blocks(end, 1, 1);
+    loop(vectorLoop, done, end, 1, {}, [&](ValueRange) {
+      parallelBlock(1);
+      return Values();
+    });
     lanes.width = width;
     return;
   }
-  if (isEmpty(done, end))
-    return;
   bool whole = !done.value && !end.value && (end.constant - done.constant) % width == 0;
   loop(vectorLoop, done, end, width, {}, [&](ValueRange) {
     if (!whole)
@@ -478,8 +355,12 @@ Value LoopEmitter::combine(const Accumulator &a, Value x, Value y) {
 
 /// Runs every stage once per vector; takes and returns the accumulators.
 LoopEmitter::Values LoopEmitter::point(int64_t unroll, ValueRange in) {
-  Values out(in);
   lanes.beginPoint();
+  return evaluateStages(unroll, in);
+}
+
+LoopEmitter::Values LoopEmitter::evaluateStages(int64_t unroll, ValueRange in) {
+  Values out(in);
   for (int64_t u = 0; u < unroll; ++u) {
     unsigned next = 0; // accumulator
     for (Stage &stage : kernel.stages) {
@@ -569,8 +450,6 @@ LoopEmitter::Values LoopEmitter::scanPoint(ValueRange carried) {
   }
   return out;
 }
-
-} // namespace
 
 void xtensor::cpu::emitLoops(OpBuilder &b, Kernel &kernel, Views &views, VectorTarget target) {
   LoopEmitter(b, kernel, views, target).run();

@@ -9,10 +9,13 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 namespace xtensor {
@@ -42,6 +45,43 @@ void resolveDims(Block &block) {
       dim.getSourceMutable().assign(source);
     }
   }
+}
+
+/// Whether `op` only gives the axes of its one input another order.
+bool isTranspose(linalg::GenericOp op) {
+  if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 ||
+      op.getNumParallelLoops() != op.getNumLoops())
+    return false;
+  return llvm::all_of(op.getIndexingMapsArray(),
+                      [](AffineMap map) { return map.isPermutation(); }) &&
+         op.getBlock()->getTerminator()->getOperand(0) == op.getBlock()->getArgument(0);
+}
+
+/// A transpose of axes that were merged, where what was merged can be computed in the order of the
+/// transpose: it is merged after the transpose, and no array lies in between. A transpose that
+/// other loops read stays as it is, because they read through it.
+void transposeBeforeMerges(Block &block) {
+  auto isCopied = [](OpOperand *operand) {
+    auto transpose = dyn_cast<linalg::GenericOp>(operand->getOwner());
+    auto merge = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
+    if (!transpose || !merge || !merge->hasOneUse() || !isTranspose(transpose))
+      return false;
+    auto producer = merge.getSrc().getDefiningOp<linalg::GenericOp>();
+    return producer && producer->hasOneUse() && isElementwise(producer) &&
+           llvm::none_of(transpose->getUsers(), llvm::IsaPred<linalg::LinalgOp>);
+  };
+  SmallVector<Operation *> ops;
+  for (auto op : block.getOps<linalg::GenericOp>())
+    if (op.getNumDpsInputs() == 1 && isCopied(op.getDpsInputOperand(0)))
+      ops.append({op.getDpsInputs()[0].getDefiningOp(), op}); // the merge is dead then
+  if (ops.empty())
+    return;
+  RewritePatternSet patterns(block.getParentOp()->getContext());
+  linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, isCopied);
+  tensor::populateFoldTensorEmptyPatterns(patterns);
+  GreedyRewriteConfig config;
+  config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
+  (void)applyOpPatternsGreedily(ops, std::move(patterns), config);
 }
 
 /// Bodies beyond this spill registers and save nothing.
@@ -456,6 +496,7 @@ struct FuseElementwise : xtensor::impl::FuseElementwiseBase<FuseElementwise> {
   void runOnOperation() override {
     forEachBlock(getOperation(), [](Block &block) {
       resolveDims(block);
+      transposeBeforeMerges(block);
       Fusion(block).run();
     });
   }

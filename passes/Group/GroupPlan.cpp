@@ -21,6 +21,8 @@ static constexpr int64_t kWantedBlocks = 16;
 /// What scans along columns show to others in a workgroup of a device, which has memory of its own
 /// for that, in elements of every such value.
 static constexpr int64_t kMaxShown = int64_t(1) << 22;
+/// Rows of an iteration that transposes: they fill cache lines of what is read.
+static constexpr int64_t kTileRows = 64;
 /// Columns per block: a multiple of a cache line, at least two vectors long.
 static constexpr int64_t kMinColumns = 64, kMaxColumns = 512;
 
@@ -138,6 +140,19 @@ bool SharedDims::isContiguous(unsigned shared) const {
   return map.getNumResults() && map.getResults().back().isFunctionOfDim(opLoops[shared]);
 }
 
+/// Whether an input of a single op is contiguous along `shared`, where the output is not. Several
+/// rows are transposed in registers then, if an iteration has them.
+bool SharedDims::isAcrossTiles(unsigned shared) const {
+  if (loops.size() != 1 || !plain[shared] || isContiguous(shared))
+    return false;
+  linalg::GenericOp op = loops[largest].first;
+  AffineExpr loop = getAffineDimExpr(loops[largest].second[shared], op.getContext());
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    return map.getNumResults() > 1 && map.getResults().back() == loop;
+  });
+}
+
 int64_t chooseBlock(int64_t size, Amount wanted, int64_t multiple) {
   int64_t target = std::max<int64_t>(wanted.count(), 1);
   if (!ShapedType::isDynamic(size)) {
@@ -158,14 +173,24 @@ static Amount blocksOf(int64_t size, int64_t block) {
 std::optional<Plan> SharedDims::planElements(ArrayRef<unsigned> order) const {
   Amount target =
       std::clamp<Amount>(largestIterations / 32, kMinElements, caches.iterationElements());
-  Amount inner = largestIterations;
+  Amount inner = largestIterations, rows = 1;
   Plan plan;
   for (unsigned d : order) {
     inner /= Amount::ofSize(sizes[d]);
-    bool last = inner <= target;
     int64_t block = 1;
+    if (isAcrossTiles(d)) {
+      block = chooseBlock(sizes[d], kTileRows, 16);
+      inner *= block;
+      rows *= block;
+      if (block != sizes[d]) {
+        plan.dims.push_back({d, block});
+        plan.iterations *= blocksOf(sizes[d], block);
+      }
+      continue;
+    }
+    bool last = inner <= target;
     if (last && plain[d] && (inner < kShortRow || d == order.back()))
-      block = chooseBlock(sizes[d], target / inner, inner == 1 ? 16 : 1);
+      block = chooseBlock(sizes[d], target / inner, inner == rows ? 16 : 1);
     plan.dims.push_back({d, block});
     plan.iterations *= blocksOf(sizes[d], block);
     if (last)

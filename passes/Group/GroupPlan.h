@@ -57,6 +57,7 @@ private:
   std::optional<Plan> planElements(llvm::ArrayRef<unsigned> order) const;
   std::optional<Plan> planRows(llvm::ArrayRef<unsigned> order) const;
   bool isContiguous(unsigned shared) const;
+  bool isAcrossTiles(unsigned shared) const;
 };
 
 /// A block of `size` of about `target` iterations: a divisor if there is a good

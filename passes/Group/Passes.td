@@ -37,6 +37,9 @@ def FuseElementwise : Pass<"xtensor-fuse-elementwise", "::mlir::func::FuncOp"> {
     function, division or gather. Matrix products keep their operands, because a library computes
     them.
 
+    If the result of a transpose of merged axes is stored, the pass first moves the transpose before
+    the merge. So `repeat` along an outer dim is one loop, and not a loop and a transpose.
+
     An integer whose uses all meet again in one op is evaluated there, with all that lies between.
     Each op is then there once. The rounds of a cipher, which makes random numbers, are such a chain
     of diamonds.

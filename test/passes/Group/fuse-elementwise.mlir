@@ -377,3 +377,31 @@ func.func @first_of_open_window(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
   } -> tensor<?xf32>
   return %1 : tensor<?xf32>
 }
+
+// -----
+
+// A stored transpose of merged axes: one op in the order of the result, merged afterwards.
+// CHECK-LABEL: func.func @repeat
+// CHECK-SAME: (%[[X:.*]]: tensor<8x4xf32>)
+// CHECK: %[[Y:.*]] = linalg.generic {{.*}} ins(%[[X]] : tensor<8x4xf32>) outs(%{{.*}} : tensor<8x2x4xf32>)
+// CHECK: %[[Z:.*]] = tensor.collapse_shape %[[Y]] {{\[}}[0, 1], [2]]
+// CHECK-NOT: linalg.generic
+// CHECK: return %[[Z]]
+#x = affine_map<(b, a, r) -> (a, b)>
+#wide = affine_map<(b, a, r) -> (b, a, r)>
+#swap = affine_map<(i, j) -> (j, i)>
+#same = affine_map<(i, j) -> (i, j)>
+func.func @repeat(%x: tensor<8x4xf32>) -> tensor<16x4xf32> {
+  %e0 = tensor.empty() : tensor<4x8x2xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #wide], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<8x4xf32>) outs(%e0 : tensor<4x8x2xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<4x8x2xf32>
+  %merged = tensor.collapse_shape %0 [[0], [1, 2]] : tensor<4x8x2xf32> into tensor<4x16xf32>
+  %e1 = tensor.empty() : tensor<16x4xf32>
+  %1 = linalg.generic {indexing_maps = [#swap, #same], iterator_types = ["parallel", "parallel"]} ins(%merged : tensor<4x16xf32>) outs(%e1 : tensor<16x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<16x4xf32>
+  return %1 : tensor<16x4xf32>
+}

@@ -1,0 +1,143 @@
+#include "CPU/LoopChoices.h"
+
+#include "Estimates.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace xtensor::cpu;
+
+/// A strip of up to this many vectors is cheaper to interleave than to transpose.
+static constexpr int64_t kWidestStrip = 4;
+/// Rows of a square. More would need more registers than there are.
+static constexpr int64_t kSquareSide = 16;
+/// The body of a tile is written once per element along `across`.
+static constexpr int64_t kMostTileOps = 256, kFunctionOps = 16;
+
+static int64_t widestBits(const Kernel &kernel) {
+  int64_t widest = 8;
+  bool has64 = false;
+  auto see = [&](Type type, bool inMemory) {
+    if (!type.isIntOrFloat() || type.isInteger(1))
+      return;
+    int64_t bits = type.getIntOrFloatBitWidth();
+    has64 |= bits == 64 && inMemory;
+    // 64-bit integers that only appear on the way are positions: two vectors of them will do.
+    if (bits == 64 && !inMemory && !isa<FloatType>(type))
+      return;
+    widest = std::max(widest, bits);
+  };
+  for (const Stage &stage : kernel.stages) {
+    for (unsigned i = 0; i < stage.operands.size(); ++i) {
+      bool position =
+          i >= stage.numInputs() && stage.numInputs() && stage.isReduction() && !stage.scan;
+      see(stage.operands[i].elementType, !position);
+    }
+    for (Operation &op : *stage.op.getBlock())
+      for (Type type : op.getResultTypes())
+        see(type, false);
+  }
+  return widest;
+}
+
+static bool isParallel(const Kernel &kernel) {
+  return llvm::none_of(kernel.stages, [](const Stage &s) { return s.isReduction() || s.scan; });
+}
+
+int xtensor::cpu::stripLoop(const Kernel &kernel, const Access &access, unsigned vectorLoop,
+                            int64_t width) {
+  if (!access.base || !access.elementType.isIntOrFloat())
+    return -1;
+  const Extent &step = access.strides[vectorLoop], &range = kernel.ranges[vectorLoop];
+  if (!step.isConstant() || step.constant < 2 || step.constant > kWidestStrip ||
+      (range.isConstant() && range.constant < width))
+    return -1;
+  for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop)
+    if (loop != vectorLoop && access.strides[loop].is(1) && kernel.ranges[loop].is(step.constant))
+      return loop;
+  return -1;
+}
+
+bool xtensor::cpu::isTransposed(const Access &access, unsigned vectorLoop, unsigned across) {
+  if (!access.base || !access.elementType.isIntOrFloat() || access.isInvariant(vectorLoop))
+    return false;
+  const Extent &step = access.strides[vectorLoop];
+  // Lanes that are neighbours, or every second, are read as vectors.
+  return !step.is(1) && !step.is(-1) && !step.is(2) && access.strides[across].is(1);
+}
+
+/// The loop along which most operands are contiguous; -1 if no loop is worth it.
+static int chooseVectorLoop(const Kernel &kernel, int64_t width) {
+  if (!llvm::all_of(kernel.stages, [](const Stage &s) { return s.vectorizable; }))
+    return -1;
+  bool isTiled = isParallel(kernel);
+  int best = -1, bestScore = 0;
+  for (int loop = kernel.ranges.size(); loop-- > 0;) {
+    bool possible = true;
+    int score = 1;
+    for (const Stage &stage : kernel.stages) {
+      if (stage.reduced[loop] && stage.scan)
+        possible &= stage.scan->known;
+      else if (stage.reduced[loop])
+        for (const Combiner &c : stage.combiners)
+          possible &= static_cast<bool>(c);
+      for (unsigned i = 0; i < stage.operands.size(); ++i) {
+        const Access &a = stage.operands[i];
+        if (a.isInvariant(loop))
+          continue;
+        bool written = i >= stage.numInputs();
+        bool unit = a.strides[loop].is(1) || (!written && a.strides[loop].is(-1)) ||
+                    (isTiled && stripLoop(kernel, a, loop, width) >= 0);
+        score += unit ? (written ? 6 : 4) : (written ? -8 : -2);
+      }
+    }
+    const Extent &range = kernel.ranges[loop];
+    int64_t few = isTiled && width > kWidestStrip ? kWidestStrip : 3;
+    if (range.isConstant() && range.constant <= few && kernel.ranges.size() > 1)
+      score -= 6;
+    if (range.isConstant() && range.constant < 2)
+      possible = false;
+    if (possible && score > bestScore) {
+      best = loop;
+      bestScore = score;
+    }
+  }
+  return best;
+}
+
+static Tile chooseTile(const Kernel &kernel, unsigned vectorLoop, int64_t width) {
+  if (!isParallel(kernel))
+    return {};
+  Tile tile;
+  for (const Stage &stage : kernel.stages)
+    for (const Access &access : stage.operands) {
+      int loop = stripLoop(kernel, access, vectorLoop, width);
+      if (loop >= 0 && !tile)
+        tile = {loop, access.strides[vectorLoop].constant};
+    }
+  for (unsigned loop = 0; loop < kernel.ranges.size() && !tile; ++loop)
+    for (const Stage &stage : kernel.stages)
+      for (unsigned i = 0; i < stage.numInputs(); ++i)
+        if (loop != vectorLoop && isTransposed(stage.operands[i], vectorLoop, loop))
+          tile.across = loop;
+  if (!tile)
+    return {};
+  int64_t ops = 0;
+  for (const Stage &stage : kernel.stages)
+    for (Operation &op : *stage.op.getBlock())
+      ops += xtensor::isFunction(&op) ? kFunctionOps : 1;
+  int64_t steps = tile.strip ? tile.strip : std::min(width, kSquareSide);
+  return ops * steps > kMostTileOps ? Tile() : tile;
+}
+
+LoopChoice xtensor::cpu::chooseLoops(const Kernel &kernel, int64_t bits) {
+  int64_t width = bits / widestBits(kernel);
+  LoopChoice choice{chooseVectorLoop(kernel, width), width, {}};
+  if (choice.vectorLoop < 0)
+    return choice;
+  choice.tile = chooseTile(kernel, choice.vectorLoop, width);
+  if (choice.tile && !choice.tile.strip)
+    choice.width = std::min(width, kSquareSide);
+  return choice;
+}

@@ -1,0 +1,102 @@
+// The loops of one kernel, as they are written: those of LoopEmitter.cpp, and tiles
+// (TileLoops.cpp).
+#ifndef XTENSOR_PASSES_CPU_LOOPNEST_H
+#define XTENSOR_PASSES_CPU_LOOPNEST_H
+
+#include "CPU/Lanes.h"
+#include "CPU/LoopChoices.h"
+#include "CPU/LoopEmitter.h"
+
+namespace xtensor::cpu {
+
+/// An output that is accumulated in values that loops carry.
+struct Accumulator {
+  Stage *stage;
+  unsigned output;
+  const Combiner *combiner; // null: the body itself is applied again and again
+  mlir::Type type;
+};
+
+/// A loop bound: a constant where it is known.
+struct Bound {
+  int64_t constant = 0;
+  mlir::Value value; // null: the constant
+};
+
+class LoopEmitter {
+public:
+  LoopEmitter(mlir::OpBuilder &b, Kernel &kernel, Views &views, VectorTarget target)
+      : b(b), kernel(kernel), target(target), loc(kernel.stages.front().op.getLoc()),
+        choice(chooseLoops(kernel, target.bits)), width(choice.width),
+        vectorLoop(choice.vectorLoop), tile(choice.tile),
+        lanes(b, kernel, views, vectorLoop, vectorLoop < 0 ? 1 : width) {}
+
+  void run();
+
+private:
+  using Values = llvm::SmallVector<mlir::Value>;
+  using Body = llvm::function_ref<Values(mlir::ValueRange)>;
+
+  // Choices.
+  int64_t chooseUnroll() const;
+
+  // Loops.
+  /// `backwards`: from the last step to the first; `to` - `from` is a multiple of `step` then.
+  Values loop(unsigned index, Bound from, Bound to, int64_t step, mlir::ValueRange carried,
+              Body body, bool backwards = false);
+  Bound rangeOf(unsigned index) const { return ranges[index]; }
+  /// The largest multiple of `step` that `to` - `from` holds, plus `from`.
+  Bound wholeSteps(Bound from, Bound to, int64_t step);
+  bool isEmpty(Bound from, Bound to) const {
+    return !from.value && !to.value && from.constant >= to.constant;
+  }
+  mlir::Value valueOf(Bound bound) {
+    return bound.value ? bound.value : lanes.constant(bound.constant);
+  }
+  mlir::Value maskFor(Bound to, mlir::Value iv);
+  bool masksRest(Bound end) const;
+
+  void nestOuter(unsigned k);
+  void parallelInnermost();
+  void parallelRest(Bound done, Bound end);
+  void parallelBlock(int64_t unroll);
+  void reducedInnermost();
+  void scannedInnermost();
+  Values nestReduced(unsigned k, mlir::ValueRange carried, Body innermost);
+
+  // Tiles.
+  void squares();
+  void squareBlock(Bound from, Bound to, int64_t steps);
+  void square(int64_t rows, int64_t steps);
+  void strips();
+  void strip();
+  void tilePoints(int64_t steps, const llvm::MapVector<unsigned, Values> &read);
+
+  // Points.
+  Values point(int64_t unroll, mlir::ValueRange accumulators);
+  Values evaluateStages(int64_t unroll, mlir::ValueRange accumulators);
+  mlir::Value start(const Accumulator &a, int64_t u);
+  mlir::Value neutral(const Accumulator &a, bool vector);
+  void finish(const Accumulator &a, int64_t u, mlir::Value value);
+  mlir::Value combine(const Accumulator &a, mlir::Value x, mlir::Value y);
+
+  // Scans along the vector.
+  Values scanPoint(mlir::ValueRange carried);
+
+  mlir::OpBuilder &b;
+  Kernel &kernel;
+  VectorTarget target;
+  mlir::Location loc;
+  const LoopChoice choice;
+  const int64_t width;
+  const int vectorLoop;
+  const Tile tile;
+  LaneEmitter lanes;
+  llvm::SmallVector<Bound> ranges;
+  llvm::SmallVector<unsigned> outer, reduced; // without the vector loop and that across tiles
+  llvm::SmallVector<Accumulator> accumulators;
+};
+
+} // namespace xtensor::cpu
+
+#endif // XTENSOR_PASSES_CPU_LOOPNEST_H

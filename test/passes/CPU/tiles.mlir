@@ -1,0 +1,72 @@
+// RUN: xtensor-opt %s --xtensor-emit-vectors="vector-bits=512" | FileCheck %s
+#ij = affine_map<(i, j) -> (i, j)>
+#ji = affine_map<(i, j) -> (j, i)>
+#i = affine_map<(i, j) -> (i)>
+
+// Sixteen rows of sixteen elements are transposed in registers: four rounds of sixteen shuffles.
+// Every cache line is read and written as a whole.
+// CHECK-LABEL: func.func @transpose
+// CHECK-NOT: vector.gather
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK-COUNT-16: vector.load
+// CHECK-COUNT-64: vector.shuffle
+// CHECK-COUNT-16: vector.store
+// CHECK-NOT: vector.
+// CHECK: return
+func.func @transpose(%x: memref<64x32xf32>, %y: memref<32x64xf32>) {
+  linalg.generic {indexing_maps = [#ji, #ij], iterator_types = ["parallel", "parallel"]} ins(%x : memref<64x32xf32>) outs(%y : memref<32x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
+
+// What a square lacks at the ends of rows and columns is masked.
+// CHECK-LABEL: func.func @ends
+// CHECK-NOT: vector.gather
+// CHECK: vector.maskedload
+// CHECK: vector.maskedstore
+// CHECK-NOT: vector.gather
+// CHECK: return
+func.func @ends(%x: memref<20x19xf32>, %y: memref<19x20xf32>) {
+  linalg.generic {indexing_maps = [#ji, #ij], iterator_types = ["parallel", "parallel"]} ins(%x : memref<20x19xf32>) outs(%y : memref<19x20xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
+
+// Three vectors of elements that interleave: read with neighbouring lanes apart.
+// CHECK-LABEL: func.func @from_strip
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c32{{.*}} step %c16
+// CHECK-COUNT-3: vector.load
+// CHECK-COUNT-6: vector.shuffle
+// CHECK-COUNT-3: vector.store
+// CHECK-NOT: vector.
+// CHECK: return
+func.func @from_strip(%x: memref<32x3xf32>, %y: memref<3x32xf32>) {
+  linalg.generic {indexing_maps = [#ji, #ij], iterator_types = ["parallel", "parallel"]} ins(%x : memref<32x3xf32>) outs(%y : memref<3x32xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
+
+// And written: each element twice.
+// CHECK-LABEL: func.func @to_strip
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c32{{.*}} step %c16
+// CHECK: vector.load
+// CHECK: vector.shuffle {{.*}} [0, 16, 1, 17, 2, 18
+// CHECK: vector.store
+// CHECK: vector.shuffle {{.*}} [8, 24, 9, 25, 10, 26
+// CHECK: vector.store
+// CHECK-NOT: vector.
+// CHECK: return
+func.func @to_strip(%x: memref<32xf32>, %y: memref<32x2xf32>) {
+  linalg.generic {indexing_maps = [#i, #ij], iterator_types = ["parallel", "parallel"]} ins(%x : memref<32xf32>) outs(%y : memref<32x2xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  return
+}

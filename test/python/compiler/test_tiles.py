@@ -1,0 +1,86 @@
+"""Arrays read or written across their rows: squares that vectors transpose, strips of elements that interleave, and
+their ends. XTENSOR_DEBUG_MEMORY guards what lies around each array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import xtensor as xt
+
+pytestmark = pytest.mark.cpu_only("vectors of the CPU")
+
+DTYPES = ("f4", "f8", "f2", "bfloat16", "i4", "u1", "i8", "bool")
+SIZES = ((64, 32), (33, 18), (17, 47), (3, 100), (100, 3), (2, 65), (4, 130), (5, 37), (200, 150), (1, 40))
+
+
+def _array(sizes: tuple[int, ...], dtype: str, dims: str) -> tuple[Any, np.ndarray]:
+    numbers = np.random.default_rng(sum(sizes)).integers(0, 100, sizes)
+    x = xt.array(numbers, dims=tuple(dims)).astype(dtype)
+    return x, np.asarray(x.astype("i8"))
+
+
+def _check(run: Callable[..., Any], expected: Callable[..., np.ndarray], *arrays: tuple[Any, np.ndarray]) -> None:
+    got = np.asarray(xt.jit(run)(*(x for x, _ in arrays)).astype("i8"))
+    np.testing.assert_array_equal(got, expected(*(numbers for _, numbers in arrays)))
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_transposes(dtype: str) -> None:
+    for sizes in SIZES:
+        _check(lambda x: xt.transpose(x, "b", "a"), lambda x: x.T, _array(sizes, dtype, "ab"))
+    cube = _array((19, 5, 34), dtype, "abc")
+    for order in ("acb", "bac", "bca", "cab", "cba"):
+        axes = ["abc".index(d) for d in order]
+        _check(lambda x, order=order: xt.transpose(x, *order), lambda x, axes=axes: x.transpose(axes), cube)
+
+
+@pytest.mark.parametrize("dtype", ("f4", "i8", "u1"))
+def test_transposed_operands_beside_others(dtype: str) -> None:
+    for sizes in SIZES:
+        x, y = _array(sizes, dtype, "ab"), _array(sizes[::-1], dtype, "ba")
+        z = _array((sizes[1],), dtype, "b")
+        _check(
+            lambda x, y, z: xt.transpose((x.astype("i8") - y.astype("i8") * z), "b", "a"),
+            lambda x, y, z: x.T - y * z[:, None],
+            x,
+            y,
+            z,
+        )
+
+
+def test_transposes_of_open_sizes() -> None:
+    run = xt.jit(lambda x, y: xt.transpose(x, "b", "a") + y, dynamic_dims=("a", "b"))
+    for sizes in SIZES[:-1]:
+        (x, numbers), (y, others) = _array(sizes, "f4", "ab"), _array(sizes[::-1], "f4", "ba")
+        np.testing.assert_array_equal(np.asarray(run(x, y)), numbers.T + others)
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_strips(dtype: str) -> None:
+    for sizes in ((70, 40), (3, 130), (129,)):
+        dims = "abc"[: len(sizes)]
+        for axis, dim in enumerate(dims):
+            for count in (2, 3, 5):
+                x = _array(sizes, dtype, dims)
+                _check(
+                    lambda x, count=count, dim=dim: xt.repeat(x, count, dim=dim),
+                    lambda x, count=count, axis=axis: np.repeat(x, count, axis),
+                    x,
+                )
+                _check(
+                    lambda x, count=count, dim=dim: xt.tile(x, {dim: count}),
+                    lambda x, count=count, axis=axis: np.concatenate([x] * count, axis),
+                    x,
+                )
+
+
+def test_a_repeated_array_is_read_by_others() -> None:
+    x, numbers = _array((40, 24), "f4", "ab")
+    y, total = xt.jit(lambda x: (r := xt.repeat(x * 2, 2, dim="a"), xt.sum(r, dim="b")))(x)
+    np.testing.assert_array_equal(np.asarray(y), np.repeat(2 * numbers, 2, 0))
+    np.testing.assert_array_equal(np.asarray(total), np.repeat(2 * numbers, 2, 0).sum(1))
