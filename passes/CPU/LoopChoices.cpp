@@ -12,6 +12,8 @@ using namespace xtensor::cpu;
 static constexpr int64_t kWidestStrip = 4;
 /// Rows of a square. More would need more registers than there are.
 static constexpr int64_t kSquareSide = 16;
+/// Elements of a row in which each lane searches its own.
+static constexpr int64_t kLeastSearch = 128;
 /// The body of a tile is written once per element along `across`.
 static constexpr int64_t kMostTileOps = 256, kFunctionOps = 16;
 
@@ -74,17 +76,18 @@ static int chooseVectorLoop(const Kernel &kernel, int64_t width) {
   bool isTiled = isParallel(kernel);
   int best = -1, bestScore = 0;
   for (int loop = kernel.ranges.size(); loop-- > 0;) {
+    const Extent &range = kernel.ranges[loop];
     bool possible = true;
     int score = 1;
     for (const Stage &stage : kernel.stages) {
-      if (stage.reduced[loop] && stage.scan)
-        possible &= stage.scan->known;
-      else if (stage.reduced[loop])
-        for (const Combiner &c : stage.combiners)
-          possible &= static_cast<bool>(c);
+      possible &= stage.joinsLanes(loop);
+      // Rows that end before lanes have more to search than to compare with each other.
+      possible &= !stage.search || !stage.reduced[loop] || kernel.ranges.size() == 1 ||
+                  !range.isConstant() || range.constant >= kLeastSearch;
       for (unsigned i = 0; i < stage.operands.size(); ++i) {
         const Access &a = stage.operands[i];
-        if (a.isInvariant(loop))
+        // A place is written with what is best.
+        if (a.isInvariant(loop) || (stage.search && i > stage.numInputs()))
           continue;
         bool written = i >= stage.numInputs();
         bool unit = a.strides[loop].is(1) || (!written && a.strides[loop].is(-1)) ||
@@ -92,7 +95,6 @@ static int chooseVectorLoop(const Kernel &kernel, int64_t width) {
         score += unit ? (written ? 6 : 4) : (written ? -8 : -2);
       }
     }
-    const Extent &range = kernel.ranges[loop];
     int64_t few = isTiled && width > kWidestStrip ? kWidestStrip : 3;
     if (range.isConstant() && range.constant <= few && kernel.ranges.size() > 1)
       score -= 6;

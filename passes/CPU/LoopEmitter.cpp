@@ -45,7 +45,10 @@ int64_t LoopEmitter::chooseUnroll() const {
   int64_t unroll = isReduced ? kReductionUnroll : kColumnUnroll;
   while (unroll > 1 && unroll * cost > 32)
     unroll /= 2;
-  while (unroll > 1 && unroll * static_cast<int64_t>(accumulators.size()) > 16)
+  int64_t registers = 0;
+  for (const Accumulator &a : accumulators)
+    registers += llvm::divideCeil(width * a.type.getIntOrFloatBitWidth(), target.bits);
+  while (unroll > 1 && unroll * registers > 16)
     unroll /= 2;
   const Extent &range = kernel.ranges[vectorLoop];
   if (range.isConstant())
@@ -247,10 +250,14 @@ void LoopEmitter::reducedInnermost() {
   // Vectors first, then, for a scalar tail, the elements.
   Values starts;
   for (const Accumulator &a : accumulators)
-    starts.append(unroll, neutral(a, true));
-  if (scalarTail)
+    starts.append(unroll, a.combiner ? neutral(a, true) : start(a, 0));
+  if (scalarTail) {
+    lanes.width = 1;
+    lanes.beginPoint();
     for (const Accumulator &a : accumulators)
-      starts.push_back(neutral(a, false));
+      starts.push_back(a.combiner ? neutral(a, false) : start(a, 0));
+    lanes.width = width;
+  }
   unsigned numVectors = accumulators.size() * unroll;
 
   Values ends = nestReduced(0, starts, [&](ValueRange args) {
@@ -288,7 +295,22 @@ void LoopEmitter::reducedInnermost() {
     return vectors;
   });
 
-  for (auto [i, a] : llvm::enumerate(accumulators)) {
+  for (unsigned i = 0; i < accumulators.size(); ++i) {
+    const Accumulator &a = accumulators[i];
+    if (a.stage->search) {
+      SmallVector<Found> found;
+      for (unsigned u = 0; u < unroll; ++u)
+        found.push_back({ends[i * unroll + u], ends[(i + 1) * unroll + u]});
+      Found first = joinFound(*a.stage, found);
+      lanes.width = 1;
+      if (scalarTail)
+        first = better(*a.stage, first, {ends[numVectors + i], ends[numVectors + i + 1]});
+      lanes.beginPoint();
+      finish(a, 0, first.element);
+      finish(accumulators[++i], 0, first.at);
+      lanes.width = width;
+      continue;
+    }
     ArrayRef<Value> copies = ArrayRef(ends).slice(i * unroll, unroll);
     Values joined(copies);
     while (joined.size() > 1) {
@@ -308,6 +330,49 @@ void LoopEmitter::reducedInnermost() {
     finish(a, 0, combine(a, start(a, 0), sum));
     lanes.width = width;
   }
+}
+
+/// What a search over the elements of both has found.
+LoopEmitter::Found LoopEmitter::better(Stage &stage, Found x, Found y) {
+  Lane::Kind kind = lanes.isWide() ? Lane::Vector : Lane::Uniform;
+  auto replaces = [&](Value element, Value best) {
+    llvm::DenseMap<Value, Lane> values;
+    values[stage.search->element] = {element, kind};
+    values[stage.outputArgument(0)] = {best, kind};
+    return lanes.evaluateSome(stage, stage.search->better, values)[0].value;
+  };
+  // Of equal elements the first.
+  Value earlier = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, y.at, x.at);
+  Value isLess = replaces(x.element, y.element), isMore = replaces(y.element, x.element);
+  Value all = lanes.constantOf(b.getBoolAttr(true), lanes.isWide());
+  Value notLess = arith::XOrIOp::create(b, loc, isLess, all);
+  Value second = arith::SelectOp::create(b, loc, earlier, notLess, isMore);
+  return {arith::SelectOp::create(b, loc, second, y.element, x.element),
+          arith::SelectOp::create(b, loc, second, y.at, x.at)};
+}
+
+/// Of vectors: what all their lanes have found.
+LoopEmitter::Found LoopEmitter::joinFound(Stage &stage, SmallVector<Found> found) {
+  while (found.size() > 1) {
+    SmallVector<Found> half;
+    for (unsigned k = 0; k < found.size(); k += 2)
+      half.push_back(better(stage, found[k], found[k + 1]));
+    found = std::move(half);
+  }
+  Found all = found[0];
+  while (lanes.isWide()) {
+    lanes.width /= 2;
+    auto half = [&](Value v, int64_t first) -> Value {
+      if (!lanes.isWide())
+        return vector::ExtractOp::create(b, loc, v, first);
+      auto numbers = llvm::to_vector(llvm::seq<int64_t>(first, first + lanes.width));
+      return vector::ShuffleOp::create(b, loc, v, v, numbers);
+    };
+    all = better(stage, {half(all.element, 0), half(all.at, 0)},
+                 {half(all.element, lanes.width), half(all.at, lanes.width)});
+  }
+  lanes.width = width;
+  return all;
 }
 
 //===- points --------------------------------------------------------------===//

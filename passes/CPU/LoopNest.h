@@ -80,6 +80,13 @@ private:
   void finish(const Accumulator &a, int64_t u, mlir::Value value);
   mlir::Value combine(const Accumulator &a, mlir::Value x, mlir::Value y);
 
+  // Searches along the vector.
+  struct Found {
+    mlir::Value element, at;
+  };
+  Found better(Stage &stage, Found x, Found y);
+  Found joinFound(Stage &stage, llvm::SmallVector<Found> found);
+
   // Scans along the vector.
   Values scanPoint(mlir::ValueRange carried);
 

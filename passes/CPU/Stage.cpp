@@ -123,7 +123,83 @@ static Scan findScan(Stage &stage, bool reverse) {
   return scan;
 }
 
+/// Whether ops of the body compute `value` from `from`, constants and values of outside alone.
+static bool isMadeOf(Value value, ArrayRef<Value> from, Block *block) {
+  SmallVector<Value> work{value};
+  while (!work.empty()) {
+    Value next = work.pop_back_val();
+    if (llvm::is_contained(from, next))
+      continue;
+    Operation *op = next.getDefiningOp();
+    if (!op ? next.getParentBlock() == block
+            : op->getBlock() == block && isa<linalg::IndexOp, memref::LoadOp>(op))
+      return false;
+    if (op && op->getBlock() == block)
+      llvm::append_range(work, op->getOperands());
+  }
+  return true;
+}
+
+/// Whether `better` orders elements: element > best or element < best, of numbers alone where
+/// `best` is to be one.
+static bool isOrder(Value better, Value element, Value best) {
+  auto plain = [](Value value) {
+    auto widen = value.getDefiningOp<arith::ExtFOp>();
+    return widen ? widen.getIn() : value;
+  };
+  if (auto both = better.getDefiningOp<arith::AndIOp>()) {
+    for (Value side : {both.getLhs(), both.getRhs()})
+      if (auto test = side.getDefiningOp<arith::CmpFOp>();
+          test && test.getPredicate() == arith::CmpFPredicate::ORD &&
+          plain(test.getLhs()) == best && plain(test.getRhs()) == best) {
+        auto order = otherOperand(both, side).getDefiningOp<arith::CmpFOp>();
+        return order && plain(order.getLhs()) == element && plain(order.getRhs()) == best &&
+               (order.getPredicate() == arith::CmpFPredicate::UGT ||
+                order.getPredicate() == arith::CmpFPredicate::ULT);
+      }
+    return false;
+  }
+  using Predicate = arith::CmpIPredicate;
+  auto order = better.getDefiningOp<arith::CmpIOp>();
+  return order && order.getLhs() == element && order.getRhs() == best &&
+         llvm::is_contained({Predicate::sgt, Predicate::slt, Predicate::ugt, Predicate::ult},
+                            order.getPredicate());
+}
+
+/// Recognises yield(better ? element : best, better ? index : place).
+static std::optional<Search> findSearch(Stage &stage) {
+  Block *block = stage.op.getBlock();
+  if (stage.numOutputs() != 2)
+    return {};
+  auto best = block->getTerminator()->getOperand(0).getDefiningOp<arith::SelectOp>();
+  auto place = block->getTerminator()->getOperand(1).getDefiningOp<arith::SelectOp>();
+  Value old = stage.outputArgument(0), oldPlace = stage.outputArgument(1);
+  if (!best || !place || best.getCondition() != place.getCondition() ||
+      best.getFalseValue() != old || place.getFalseValue() != oldPlace || !oldPlace.hasOneUse())
+    return {};
+  Search search{best.getCondition(), best.getTrueValue(), place.getTrueValue()};
+  // The index grows along the loop: among equal elements the first has the least.
+  Value index = search.at;
+  while (auto cast = index.getDefiningOp<arith::IndexCastOp>())
+    index = cast.getIn();
+  auto loop = index.getDefiningOp<linalg::IndexOp>();
+  if (!loop || !stage.reduced[loop.getDim()] || llvm::count(stage.reduced, true) != 1)
+    return {};
+  if (!isOrder(search.better, search.element, old) ||
+      !isMadeOf(search.better, {search.element, old}, block))
+    return {};
+  return search;
+}
+
 //===- kernels -------------------------------------------------------------===//
+
+bool Stage::joinsLanes(unsigned loop) const {
+  if (!reduced[loop])
+    return true;
+  if (scan)
+    return scan->known;
+  return search || llvm::all_of(combiners, [](const Combiner &c) { return bool(c); });
+}
 
 void Kernel::note(Value base, llvm::function_ref<void(Uses &)> change) {
   auto [it, isNew] = uses.try_emplace(base);
@@ -324,6 +400,8 @@ FailureOr<Kernel> xtensor::cpu::buildKernel(linalg::LinalgOp op, Views &views) {
   for (unsigned i = 0; i < stage.numOutputs(); ++i)
     stage.combiners.push_back(stage.isReduction() && !stage.scan ? findCombiner(stage, i)
                                                                  : Combiner());
+  if (stage.isReduction() && !stage.scan)
+    stage.search = findSearch(stage);
   LoopSimplifier(kernel.ranges, stage).run();
   kernel.add(std::move(stage));
   return kernel;

@@ -37,12 +37,20 @@ struct Scan {
   bool decaysElement = false; // next = decay * (running + element)
 };
 
+/// A search: output 0 is the best element so far, output 1 its place. The two are replaced where an
+/// element is better.
+struct Search {
+  mlir::Value better;      // whether the element replaces the best
+  mlir::Value element, at; // what replaces the two
+};
+
 struct Stage {
   mutable mlir::linalg::LinalgOp op;        // a handle: MLIR's accessors are not const
   llvm::SmallVector<Access, 4> operands;    // inputs, then outputs
   llvm::SmallVector<mlir::Value, 1> inits;  // per output: the scalar it starts from, or null
   llvm::SmallVector<Combiner, 1> combiners; // per output
   std::optional<Scan> scan;
+  std::optional<Search> search;
   llvm::SmallVector<bool, 4> reduced;         // per loop
   llvm::SmallVector<int, 4> loopOf;           // of the op's loops: ours, or -1 (a loop of one)
   llvm::SmallVector<mlir::Value, 1> gathered; // buffers that the body reads by index
@@ -56,6 +64,8 @@ struct Stage {
   mlir::BlockArgument outputArgument(unsigned i) {
     return op.getBlock()->getArgument(numInputs() + i);
   }
+  /// True if vectors may run along `loop`, which is reduced: each lane combines its own elements.
+  bool joinsLanes(unsigned loop) const;
   bool isReduction() const { return llvm::is_contained(reduced, true); }
   /// True if loops carry output `i`; the others are written at every step.
   bool isCarried(unsigned i) const { return isReduction() && (!scan || i == 1); }

@@ -1,0 +1,52 @@
+// RUN: xtensor-opt %s --xtensor-emit-vectors="vector-bits=512" | FileCheck %s
+#ij = affine_map<(i, j) -> (i, j)>
+#i = affine_map<(i, j) -> (i)>
+
+// Each lane searches its own elements of the row. Then half of the lanes is compared with the other
+// half, down to one: of equal elements, the one with the lower place stays.
+// CHECK-LABEL: func.func @argmax
+// CHECK-NOT: vector.gather
+// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (vector<16xf32>, {{.*}} vector<16xi64>
+// CHECK: vector.load {{.*}} vector<16xf32>
+// CHECK: arith.cmpf ugt
+// CHECK: arith.select {{.*}} vector<16xf32>
+// CHECK: arith.select {{.*}} vector<16xi64>
+// CHECK: scf.yield
+// CHECK: vector.shuffle {{.*}} [8, 9, 10, 11, 12, 13, 14, 15] : vector<16xf32>
+// CHECK: arith.cmpi slt, {{.*}} : vector<8xi64>
+// CHECK: vector.shuffle {{.*}} [2, 3] : vector<4xf32>
+// CHECK: vector.extract %{{.*}}[1] : f32 from vector<2xf32>
+// CHECK: arith.cmpi slt, {{.*}} : i64
+// CHECK-NOT: vector.gather
+// CHECK: return
+func.func @argmax(%x: memref<8x1024xf32>, %best: memref<8xf32>, %at: memref<8xi64>) {
+  linalg.generic {indexing_maps = [#ij, #i, #i], iterator_types = ["parallel", "reduction"]} ins(%x : memref<8x1024xf32>) outs(%best, %at : memref<8xf32>, memref<8xi64>) {
+  ^bb0(%a: f32, %old: f32, %place: i64):
+    %more = arith.cmpf ugt, %a, %old : f32
+    %number = arith.cmpf ord, %old, %old : f32
+    %better = arith.andi %more, %number : i1
+    %j = linalg.index 1 : index
+    %here = arith.index_cast %j : index to i64
+    %0 = arith.select %better, %a, %old : f32
+    %1 = arith.select %better, %here, %place : i64
+    linalg.yield %0, %1 : f32, i64
+  }
+  return
+}
+
+// A condition that does not order elements: one element after the other.
+// CHECK-LABEL: func.func @last
+// CHECK-NOT: vector.shuffle
+// CHECK: return
+func.func @last(%x: memref<8x1024xf32>, %best: memref<8xf32>, %at: memref<8xi64>) {
+  linalg.generic {indexing_maps = [#ij, #i, #i], iterator_types = ["parallel", "reduction"]} ins(%x : memref<8x1024xf32>) outs(%best, %at : memref<8xf32>, memref<8xi64>) {
+  ^bb0(%a: f32, %old: f32, %place: i64):
+    %better = arith.cmpf oge, %a, %old : f32
+    %j = linalg.index 1 : index
+    %here = arith.index_cast %j : index to i64
+    %0 = arith.select %better, %a, %old : f32
+    %1 = arith.select %better, %here, %place : i64
+    linalg.yield %0, %1 : f32, i64
+  }
+  return
+}
