@@ -43,8 +43,9 @@ static int64_t widestBits(const Kernel &kernel) {
   return widest;
 }
 
-static bool isParallel(const Kernel &kernel) {
-  return llvm::none_of(kernel.stages, [](const Stage &s) { return s.isReduction() || s.scan; });
+static unsigned numReduced(const Kernel &kernel) {
+  return llvm::count_if(llvm::seq<unsigned>(0, kernel.ranges.size()),
+                        [&](unsigned loop) { return kernel.isReduced(loop); });
 }
 
 int xtensor::cpu::stripLoop(const Kernel &kernel, const Access &access, unsigned vectorLoop,
@@ -53,10 +54,13 @@ int xtensor::cpu::stripLoop(const Kernel &kernel, const Access &access, unsigned
     return -1;
   const Extent &step = access.strides[vectorLoop], &range = kernel.ranges[vectorLoop];
   if (!step.isConstant() || step.constant < 2 || step.constant > kWidestStrip ||
-      (range.isConstant() && range.constant < width))
+      (range.isConstant() && range.constant < width) || kernel.scan() ||
+      kernel.isReduced(vectorLoop))
     return -1;
+  unsigned reduced = numReduced(kernel);
   for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop)
-    if (loop != vectorLoop && access.strides[loop].is(1) && kernel.ranges[loop].is(step.constant))
+    if (loop != vectorLoop && access.strides[loop].is(1) && kernel.ranges[loop].is(step.constant) &&
+        reduced == unsigned(kernel.isReduced(loop)))
       return loop;
   return -1;
 }
@@ -73,7 +77,7 @@ bool xtensor::cpu::isTransposed(const Access &access, unsigned vectorLoop, unsig
 static int chooseVectorLoop(const Kernel &kernel, int64_t width) {
   if (!llvm::all_of(kernel.stages, [](const Stage &s) { return s.vectorizable; }))
     return -1;
-  bool isTiled = isParallel(kernel);
+  bool isTiled = !kernel.scan() && numReduced(kernel) <= 1;
   int best = -1, bestScore = 0;
   for (int loop = kernel.ranges.size(); loop-- > 0;) {
     const Extent &range = kernel.ranges[loop];
@@ -91,7 +95,7 @@ static int chooseVectorLoop(const Kernel &kernel, int64_t width) {
           continue;
         bool written = i >= stage.numInputs();
         bool unit = a.strides[loop].is(1) || (!written && a.strides[loop].is(-1)) ||
-                    (isTiled && stripLoop(kernel, a, loop, width) >= 0);
+                    stripLoop(kernel, a, loop, width) >= 0;
         score += unit ? (written ? 6 : 4) : (written ? -8 : -2);
       }
     }
@@ -109,8 +113,6 @@ static int chooseVectorLoop(const Kernel &kernel, int64_t width) {
 }
 
 static Tile chooseTile(const Kernel &kernel, unsigned vectorLoop, int64_t width) {
-  if (!isParallel(kernel))
-    return {};
   Tile tile;
   for (const Stage &stage : kernel.stages)
     for (const Access &access : stage.operands) {
@@ -118,7 +120,8 @@ static Tile chooseTile(const Kernel &kernel, unsigned vectorLoop, int64_t width)
       if (loop >= 0 && !tile)
         tile = {loop, access.strides[vectorLoop].constant};
     }
-  for (unsigned loop = 0; loop < kernel.ranges.size() && !tile; ++loop)
+  bool isParallel = !kernel.scan() && !numReduced(kernel);
+  for (unsigned loop = 0; isParallel && loop < kernel.ranges.size() && !tile; ++loop)
     for (const Stage &stage : kernel.stages)
       for (unsigned i = 0; i < stage.numInputs(); ++i)
         if (loop != vectorLoop && isTransposed(stage.operands[i], vectorLoop, loop))

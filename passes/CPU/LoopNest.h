@@ -70,7 +70,7 @@ private:
   void square(int64_t rows, int64_t steps);
   void strips();
   void strip();
-  void tilePoints(int64_t steps, const llvm::MapVector<unsigned, Values> &read);
+  Values tilePoints(int64_t steps, const llvm::MapVector<unsigned, Values> &read, Values carried);
 
   // Points.
   Values point(int64_t unroll, mlir::ValueRange accumulators);

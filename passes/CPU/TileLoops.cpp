@@ -71,7 +71,7 @@ void LoopEmitter::square(int64_t rows, int64_t steps) {
     if (const Place &place = lanes.place(id);
         !place.written && isTransposed(place.access, vectorLoop, tile.across))
       read[id] = lanes.readSquare(id, rows, steps);
-  tilePoints(steps, read);
+  tilePoints(steps, read, {});
 }
 
 void LoopEmitter::strips() {
@@ -85,6 +85,12 @@ void LoopEmitter::strips() {
   });
   if (isEmpty(whole, end))
     return;
+  if (kernel.isReduced(tile.across)) {
+    reduced.push_back(tile.across);
+    parallelRest(whole, end);
+    reduced.pop_back();
+    return;
+  }
   loop(tile.across, {}, {tile.strip, {}}, 1, {}, [&](ValueRange) {
     parallelRest(whole, end);
     return Values();
@@ -103,21 +109,29 @@ void LoopEmitter::strip() {
     else if (!place.isDead)
       written.push_back(id);
   }
+  Values sums;
+  for (const Accumulator &a : accumulators)
+    sums.push_back(start(a, 0));
   llvm::for_each(written, [&](unsigned id) { lanes.hold(id); });
-  tilePoints(tile.strip, read);
+  sums = tilePoints(tile.strip, read, sums);
+  for (auto [a, sum] : llvm::zip_equal(accumulators, sums))
+    finish(a, 0, sum);
   llvm::for_each(written, [&](unsigned id) { lanes.writeStrip(id); });
 }
 
-/// The elements of a tile, one step across after another.
-void LoopEmitter::tilePoints(int64_t steps, const llvm::MapVector<unsigned, Values> &read) {
+/// The elements of a tile, one step across after another; takes and returns the accumulators.
+LoopEmitter::Values LoopEmitter::tilePoints(int64_t steps,
+                                            const llvm::MapVector<unsigned, Values> &read,
+                                            Values carried) {
   for (int64_t step = 0; step < steps; ++step) {
     LaneEmitter::State state = lanes.save();
     lanes.advance(tile.across, step);
     lanes.beginPoint();
     for (const auto &[id, vectors] : read)
       lanes.give(id, vectors[step]);
-    evaluateStages(1, {});
+    carried = evaluateStages(1, carried);
     lanes.restore(std::move(state));
   }
   lanes.beginPoint();
+  return carried;
 }

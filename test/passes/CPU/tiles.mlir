@@ -70,3 +70,22 @@ func.func @to_strip(%x: memref<32xf32>, %y: memref<32x2xf32>) {
   }
   return
 }
+
+// Rows of three that are summed: read with neighbouring lanes apart. The last rows are gathered.
+// CHECK-LABEL: func.func @sum_of_strips
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c32{{.*}} step %c16
+// CHECK-COUNT-3: vector.load %{{.*}} : memref<105xf32>, vector<16xf32>
+// CHECK-COUNT-6: vector.shuffle
+// CHECK-COUNT-3: arith.addf %{{.*}} : vector<16xf32>
+// CHECK: vector.store
+// CHECK: vector.gather
+// CHECK: vector.maskedstore
+// CHECK: return
+func.func @sum_of_strips(%x: memref<35x3xf32>, %y: memref<35xf32>) {
+  linalg.generic {indexing_maps = [#ij, #i], iterator_types = ["parallel", "reduction"]} ins(%x : memref<35x3xf32>) outs(%y : memref<35xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}

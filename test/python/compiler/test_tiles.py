@@ -84,3 +84,16 @@ def test_a_repeated_array_is_read_by_others() -> None:
     y, total = xt.jit(lambda x: (r := xt.repeat(x * 2, 2, dim="a"), xt.sum(r, dim="b")))(x)
     np.testing.assert_array_equal(np.asarray(y), np.repeat(2 * numbers, 2, 0))
     np.testing.assert_array_equal(np.asarray(total), np.repeat(2 * numbers, 2, 0).sum(1))
+
+
+@pytest.mark.parametrize("dtype", ("f4", "f8", "bfloat16", "i4", "u1"))
+def test_reductions_of_short_rows(dtype: str) -> None:
+    for sizes in ((70, 2), (129, 3), (64, 4), (33, 5), (7, 20, 3), (5, 3, 40)):
+        dims = "abc"[: len(sizes)]
+        x, numbers = _array(sizes, dtype, dims)
+        for axis, dim in enumerate(dims):
+            run = xt.jit(lambda x, dim=dim: [f(x, dim=dim) for f in (xt.sum, xt.max, xt.min, xt.argmax, xt.argmin)])
+            wanted = [f(numbers, axis) for f in (np.sum, np.max, np.min, np.argmax, np.argmin)]
+            for got, want in zip(run(x), wanted, strict=True):
+                rounded = xt.array(want, tuple("ij"[: want.ndim])).astype(got.dtype)
+                np.testing.assert_array_equal(np.asarray(got.astype("i8")), np.asarray(rounded.astype("i8")))
