@@ -65,13 +65,30 @@ static void expand(arith::RemFOp op) {
   op.erase();
 }
 
-/// A conversion by way of f32, which vectors have, where one of f64 is a call per lane.
+/// A conversion by way of f32, which vectors have, where one of f64 is a call per lane. To bfloat16
+/// it would round twice only where the f32 lies halfway between two.
 static void expand(arith::TruncFOp op) {
   Type to = getElementTypeOrSelf(op.getType());
-  if (!getElementTypeOrSelf(op.getIn().getType()).isF64() || !(to.isBF16() || to.isF16()))
+  Value x = op.getIn();
+  if (!getElementTypeOrSelf(x.getType()).isF64() || !(to.isBF16() || to.isF16()))
     return;
   ImplicitLocOpBuilder b(op.getLoc(), op);
-  op.getInMutable().assign(emitRoundToOdd(b, op.getIn()));
+  auto type = dyn_cast<VectorType>(x.getType());
+  if (!type || !to.isBF16()) {
+    op.getInMutable().assign(emitRoundToOdd(b, x));
+    return;
+  }
+  VectorType words = type.clone(b.getI32Type()), singles = type.clone(b.getF32Type());
+  auto all = [&](int32_t word) -> Value {
+    return arith::ConstantOp::create(
+        b, DenseElementsAttr::get(words, Attribute(b.getI32IntegerAttr(word))));
+  };
+  Scalars s(op.getLoc(), b, singles, /*fuses=*/true, nullptr);
+  Value near = arith::TruncFOp::create(b, singles, x);
+  Value cut = arith::AndIOp::create(b, arith::BitcastOp::create(b, words, near), all(0xffff));
+  Bit isHalf{arith::CmpIOp::create(b, arith::CmpIPredicate::eq, cut, all(0x8000)), &s};
+  Real once = s.choose(isHalf, [&]() -> Real { return {emitRoundToOdd(s, x), &s}; }, {near, &s});
+  op.getInMutable().assign(once.value);
 }
 
 namespace {

@@ -32,9 +32,11 @@ func.func @rest(%x: vector<16xf32>, %y: vector<16xf32>) -> vector<16xf32> {
   return %r : vector<16xf32>
 }
 
-// By way of f32 with the last bit set where f32 is inexact, so that it is rounded once.
+// By way of f32. If this lies halfway between two, then with the last bit set where it is inexact,
+// so that it is rounded once.
 // CHECK-LABEL: func.func @narrow
 // CHECK: arith.truncf %{{.*}} : vector<8xf64> to vector<8xf32>
+// CHECK: scf.if
 // CHECK: arith.ori
 // CHECK: arith.truncf %{{.*}} : vector<8xf32> to vector<8xbf16>
 func.func @narrow(%x: vector<8xf64>) -> vector<8xbf16> {
