@@ -123,6 +123,60 @@ XT_INLINE bool factor(int64_t n, T *s, int64_t leading) {
   return true;
 }
 
+template <typename T>
+XT_INLINE void luLanes(int64_t n, T *__restrict a, int32_t *__restrict order,
+                       T *__restrict parity) {
+  auto element = [&](int64_t i, int64_t j) { return a + (i * n + j) * kMatrixLanes; };
+  for (int64_t v = 0; v < kMatrixLanes; ++v)
+    parity[v] = 1;
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t v = 0; v < kMatrixLanes; ++v)
+      order[i * kMatrixLanes + v] = int32_t(i);
+  for (int64_t k = 0; k < n; ++k) {
+    T best[kMatrixLanes];
+    int32_t at[kMatrixLanes];
+    for (int64_t v = 0; v < kMatrixLanes; ++v) {
+      best[v] = std::abs(element(k, k)[v]);
+      at[v] = int32_t(k);
+    }
+    for (int64_t i = k + 1; i < n; ++i) {
+      const T *x = element(i, k);
+      for (int64_t v = 0; v < kMatrixLanes; ++v) {
+        bool larger = std::abs(x[v]) > best[v];
+        best[v] = larger ? std::abs(x[v]) : best[v];
+        at[v] = larger ? int32_t(i) : at[v];
+      }
+    }
+    for (int64_t v = 0; v < kMatrixLanes; ++v)
+      parity[v] = at[v] == int32_t(k) ? parity[v] : -parity[v];
+    for (int64_t i = k + 1; i < n; ++i) {
+      auto exchange = [&](auto *x, auto *y) {
+        for (int64_t v = 0; v < kMatrixLanes; ++v) {
+          auto first = x[v], second = y[v];
+          x[v] = at[v] == int32_t(i) ? second : first;
+          y[v] = at[v] == int32_t(i) ? first : second;
+        }
+      };
+      exchange(order + k * kMatrixLanes, order + i * kMatrixLanes);
+      for (int64_t j = 0; j < n; ++j)
+        exchange(element(k, j), element(i, j));
+    }
+    const T *pivot = element(k, k);
+    for (int64_t i = k + 1; i < n; ++i) {
+      T *factor = element(i, k);
+      // Where the pivot is 0, so is all below it.
+      for (int64_t v = 0; v < kMatrixLanes; ++v)
+        factor[v] = factor[v] / (pivot[v] != 0 ? pivot[v] : T(1));
+      for (int64_t j = k + 1; j < n; ++j) {
+        T *y = element(i, j);
+        const T *x = element(k, j);
+        for (int64_t v = 0; v < kMatrixLanes; ++v)
+          y[v] -= factor[v] * x[v];
+      }
+    }
+  }
+}
+
 /// Subtracts from a column of a result: this many elements at a time, in registers, in as many sums
 /// as the processor can run in parallel.
 template <typename T>
@@ -302,6 +356,13 @@ XT_CLONES void addLowerProduct(int64_t n, int64_t k, const double *a, const doub
 
 XT_CLONES bool factorUpper(int64_t n, float *s, int64_t leading) { return factor(n, s, leading); }
 XT_CLONES bool factorUpper(int64_t n, double *s, int64_t leading) { return factor(n, s, leading); }
+
+XT_CLONES void factorLanes(int64_t n, float *a, int32_t *order, float *parity) {
+  luLanes(n, a, order, parity);
+}
+XT_CLONES void factorLanes(int64_t n, double *a, int32_t *order, double *parity) {
+  luLanes(n, a, order, parity);
+}
 
 XT_CLONES void factorTangent(int64_t n, const float *l, float *b, int64_t leading) {
   tangent(n, l, b, leading);

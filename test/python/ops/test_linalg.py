@@ -455,3 +455,28 @@ def test_too_little_memory_is_an_error() -> None:
     assert len(lines) == 6
     for name, first, *told in lines:
         assert (first, told[-1]) == ("7", "0") and {*told} <= {"0", "7"}, (name, first, *told)
+
+
+@pytest.mark.parametrize("dtype", ("f4", "f8"))
+def test_lu_of_batches_that_vectors_factor(dtype: str) -> None:
+    """One matrix per lane, and the last lanes without one: singular, permuted, zero and NaN matrices beside others."""
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 3, 8, 16, 17):
+        a = rng.normal(size=(37, n, n)).astype(dtype)
+        a[3], a[4, -1], a[5, 0, -1], a[6, -1, 0] = 0, 0, np.nan, np.inf
+        a[7], a[8, :, -1] = np.eye(n)[::-1], a[8, :, 0] * (n > 1)
+        x = xt.array(a, ("t", "row", "col"))
+        sign, logarithm = (y.values for y in xt.linalg.slogdet(x))
+        assert np.isnan(logarithm[[5, 6]]).all() and np.isnan(xt.linalg.det(x).values[[5, 6]]).all()
+        assert (sign[[3, 4]] == 0).all() and np.isneginf(logarithm[[3, 4]]).all()
+        regular = np.delete(np.arange(37), [3, 4, 5, 6, 8])
+        expected = np.linalg.slogdet(a[regular].astype("f8"))
+        np.testing.assert_array_equal(sign[regular], expected.sign)
+        close(logarithm[regular], expected.logabsdet, dtype)
+        turned = xt.linalg.slogdet(x.transpose("col", "t", "row"))[1].values
+        close(turned[regular], expected.logabsdet, dtype)
+        b = xt.array(rng.normal(size=(37, n)).astype(dtype), ("t", "row"))
+        y = xt.linalg.solve(x, b).transpose("t", ...).values
+        residual = np.einsum("tij,tj->ti", a[regular].astype("f8"), y[regular]) - b.values[regular]
+        scale = np.abs(a[regular]).sum(2).max(1) * np.abs(y[regular]).max(1)
+        assert (np.abs(residual).max(1) <= 4 * np.finfo(dtype).eps * scale).all()
