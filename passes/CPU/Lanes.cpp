@@ -217,18 +217,6 @@ Lane LaneEmitter::gather(Value base, Value first, Value offsets, Type elementTyp
   return {result, Lane::Vector};
 }
 
-/// Elements 0, 2, 4 .. from `first` on: of two rows that touch, of which the second one ends at the
-/// last of these elements, and so in the array.
-Lane LaneEmitter::everySecond(Value base, Value first, Type elementType) {
-  Value second = arith::AddIOp::create(b, loc, first, constant(width - 1));
-  Value low = loadWide(base, first, elementType).value;
-  Value high = loadWide(base, second, elementType).value;
-  SmallVector<int64_t> order;
-  for (int64_t i = 0; i < width; ++i)
-    order.push_back(2 * i < width ? 2 * i : 2 * i + 1);
-  return {vector::ShuffleOp::create(b, loc, low, high, order), Lane::Vector};
-}
-
 void LaneEmitter::scatter(Value base, Value first, Value offsets, Value value) {
   Value row = views.flat(base);
   Type elementType = cast<VectorType>(value.getType()).getElementType();
@@ -279,8 +267,8 @@ Lane LaneEmitter::read(unsigned id, int64_t u) {
       return {vector::ShuffleOp::create(b, loc, reversed.value, reversed.value, order),
               Lane::Vector};
     }
-    if (stride.is(2) && !mask)
-      return everySecond(p.access.base, index, p.access.elementType);
+    if (stride.isConstant() && stride.constant > 1 && stride.constant <= kFewSteps && !mask)
+      return inSteps(p.access.base, index, stride.constant, p.access.elementType);
     return gather(p.access.base, index, stridedOffsets(stride), p.access.elementType);
   }();
   point[{id, key}] = value;

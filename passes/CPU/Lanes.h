@@ -92,7 +92,9 @@ private:
   Lane loadWide(mlir::Value base, mlir::Value index, mlir::Type elementType);
   void fetchAhead(const Access &access, mlir::Value index);
   Lane gather(mlir::Value base, mlir::Value first, mlir::Value offsets, mlir::Type elementType);
-  Lane everySecond(mlir::Value base, mlir::Value first, mlir::Type elementType);
+  /// Steps that vectors are read for, and not lanes.
+  static constexpr int64_t kFewSteps = 4;
+  Lane inSteps(mlir::Value base, mlir::Value first, int64_t step, mlir::Type elementType);
   void scatter(mlir::Value base, mlir::Value first, mlir::Value offsets, mlir::Value value);
   mlir::Value stridedOffsets(const Extent &stride);
   Lane evaluate(mlir::Operation &op, Stage &stage, int64_t u,

@@ -48,6 +48,22 @@ static Value pick(OpBuilder &b, Location loc, ArrayRef<Value> sources, int64_t w
   return result;
 }
 
+/// Elements 0, step, 2 step .. from `first` on: of rows that touch, of which the last one ends at
+/// the last of these elements, and so in the array.
+Lane LaneEmitter::inSteps(Value base, Value first, int64_t step, Type elementType) {
+  auto begin = [&](int64_t row) { return row + 1 < step ? row * width : row * (width - 1); };
+  SmallVector<Value> rows;
+  for (int64_t row = 0; row < step; ++row) {
+    Value index = arith::AddIOp::create(b, loc, first, constant(begin(row)));
+    rows.push_back(loadWide(base, index, elementType).value);
+  }
+  Value elements = pick(b, loc, rows, width, [&](int64_t lane) {
+    int64_t at = lane * step, row = std::min(at / width, step - 1);
+    return std::pair(row, at - begin(row));
+  });
+  return {elements, Lane::Vector};
+}
+
 SmallVector<Value> LaneEmitter::readSquare(unsigned id, int64_t rows, int64_t steps) {
   const Place &p = places[id];
   Type elementType = p.access.elementType;

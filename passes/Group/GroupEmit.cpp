@@ -68,6 +68,7 @@ private:
   void readInductionVariables(OpBuilder &b);
   OpFoldResult outsideSize(Value value, unsigned dim);
   OpFoldResult rangeOf(linalg::GenericOp op, unsigned loop);
+  OpFoldResult spanOf(OpBuilder &b, OpFoldResult count, int64_t stride);
   Slice sliceOf(linalg::GenericOp op, OpOperand *operand, OpBuilder &b);
   Value extract(OpBuilder &b, Value source, const Slice &slice);
   Value scratch(OpBuilder &b, const Slice &slice);
@@ -169,6 +170,16 @@ void Emitter::readInductionVariables(OpBuilder &b) {
   }
 }
 
+/// The elements from the first to the last of `count` that are `stride` apart.
+OpFoldResult Emitter::spanOf(OpBuilder &b, OpFoldResult count, int64_t stride) {
+  if (stride == 1)
+    return count;
+  if (std::optional<int64_t> known = getConstantIntValue(count))
+    return b.getIndexAttr((*known - 1) * stride + 1);
+  AffineExpr span = (getAffineSymbolExpr(0, b.getContext()) - 1) * stride + 1;
+  return affine::expandAffineExpr(b, loc, span, {}, cast<Value>(count));
+}
+
 Emitter::Slice Emitter::sliceOf(linalg::GenericOp op, OpOperand *operand, OpBuilder &b) {
   MLIRContext *context = op.getContext();
   AffineMap map = op.getMatchingIndexingMap(operand);
@@ -205,10 +216,19 @@ Emitter::Slice Emitter::sliceOf(linalg::GenericOp op, OpOperand *operand, OpBuil
     }
     slice.kept.push_back(k);
     access.push_back(expr.replaceDims(inner));
-    if (dim >= 0) {
+    if (dim >= 0 && isa<AffineDimExpr>(expr)) {
       places.push_back(getAffineDimExpr(dim, context));
       slice.offsets.push_back(ivs[dim]);
       slice.sizes.push_back(blocks[dim]);
+    } else if (dim >= 0) {
+      // From the lowest position on, which is that of the last step if the index falls.
+      auto [stride, offset] = *linearIndex(expr);
+      int64_t fall = stride < 0 ? stride * (plan.dims[dim].block - 1) : 0;
+      AffineExpr start = expr.replaceDims(place);
+      places.push_back(start);
+      slice.offsets.push_back(affine::expandAffineExpr(b, loc, start + fall, ivs, {}));
+      slice.sizes.push_back(spanOf(b, blocks[dim], std::abs(stride)));
+      access.back() = access.back() - offset - fall;
     } else {
       places.push_back(getAffineConstantExpr(-1, context));
       slice.offsets.push_back(b.getIndexAttr(0));

@@ -33,19 +33,42 @@ Amount SharedDims::work() const {
   return total;
 }
 
-/// True if `loop` is indexed on its own by every operand; clears `plain` if
-/// some input does it through an expression.
-static bool isShareable(linalg::GenericOp op, unsigned loop, bool &plain) {
+std::optional<LinearIndex> linearIndex(AffineExpr expr) {
+  bool isLinear = true;
+  SmallVector<AffineExpr> zeros, ones;
+  MLIRContext *context = expr.getContext();
+  expr.walk([&](AffineExpr part) {
+    if (auto dim = dyn_cast<AffineDimExpr>(part); dim && dim.getPosition() >= zeros.size()) {
+      zeros.resize(dim.getPosition() + 1, getAffineConstantExpr(0, context));
+      ones.resize(dim.getPosition() + 1, getAffineConstantExpr(1, context));
+    }
+    AffineExprKind kind = part.getKind();
+    isLinear &= kind == AffineExprKind::Add || kind == AffineExprKind::Mul ||
+                kind == AffineExprKind::DimId || kind == AffineExprKind::Constant;
+  });
+  if (!isLinear)
+    return std::nullopt;
+  int64_t offset = cast<AffineConstantExpr>(expr.replaceDims(zeros)).getValue();
+  int64_t next = cast<AffineConstantExpr>(expr.replaceDims(ones)).getValue();
+  return LinearIndex{next - offset, offset};
+}
+
+/// True if `loop` is indexed on its own by every operand; clears `plain` and `linear` if some input
+/// does it through an expression of another kind.
+static bool isShareable(linalg::GenericOp op, unsigned loop, bool &plain, bool &linear) {
   for (OpOperand &operand : op->getOpOperands()) {
     unsigned seen = 0;
     for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults()) {
       if (!expr.isFunctionOfDim(loop))
         continue;
       if (isa<AffineDimExpr>(expr)) {
-        plain &= ++seen == 1;
+        linear &= ++seen == 1;
+        plain &= linear;
         continue;
       }
-      plain = false;
+      std::optional<LinearIndex> index = linearIndex(expr);
+      linear &= index && ++seen == 1;
+      plain &= linear && index->stride > 0;
       if (op.isDpsInit(&operand))
         return false;
       for (unsigned other = 0, e = op.getNumLoops(); other < e; ++other)
@@ -65,14 +88,15 @@ SharedDims SharedDims::of(linalg::GenericOp op) {
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
   SmallVector<unsigned, 4> loops;
   for (unsigned loop = 0, e = ranges.size(); loop < e; ++loop) {
-    bool plain = true;
-    if (iterators[loop] != utils::IteratorType::parallel || !isShareable(op, loop, plain)) {
+    bool plain = true, linear = true;
+    if (iterators[loop] != utils::IteratorType::parallel || !isShareable(op, loop, plain, linear)) {
       dims.hasInnerLoops |= ranges[loop] != 1;
       continue;
     }
     loops.push_back(loop);
     dims.sizes.push_back(ranges[loop]);
     dims.plain.push_back(plain);
+    dims.linear.push_back(linear);
   }
   dims.loops.push_back({op, std::move(loops)});
   dims.largestIterations = estimateIterations(op);
@@ -87,6 +111,7 @@ SharedDims SharedDims::merged(const SharedDims &other,
     int64_t size = sizes[ours];
     result.sizes.push_back(ShapedType::isDynamic(size) ? other.sizes[theirs] : size);
     result.plain.push_back(plain[ours] && other.plain[theirs]);
+    result.linear.push_back(linear[ours] && other.linear[theirs]);
   }
   bool dropsOurs = false, dropsTheirs = false;
   for (unsigned d = 0, e = sizes.size(); d < e; ++d)
@@ -189,8 +214,11 @@ std::optional<Plan> SharedDims::planElements(ArrayRef<unsigned> order) const {
       continue;
     }
     bool last = inner <= target;
-    if (last && plain[d] && (inner < kShortRow || d == order.back()))
+    if (last && linear[d] && (inner < kShortRow || d == order.back())) {
       block = chooseBlock(sizes[d], target / inner, inner == rows ? 16 : 1);
+      if (!plain[d] && (ShapedType::isDynamic(sizes[d]) || sizes[d] % block))
+        break; // one element at a time would be slower
+    }
     plan.dims.push_back({d, block});
     plan.iterations *= blocksOf(sizes[d], block);
     if (last)

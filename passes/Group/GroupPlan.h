@@ -30,7 +30,10 @@ struct Plan {
 /// `loops` has the loop of each shared dim.
 struct SharedDims {
   llvm::SmallVector<int64_t, 4> sizes;
-  llvm::SmallVector<bool, 4> plain; // every operand indexes it as d, not as f(d)
+  /// Every operand indexes it as d, or as stride * d + offset: a block of it is a slice.
+  llvm::SmallVector<bool, 4> plain;
+  /// The same with strides below 0: if all blocks have one size.
+  llvm::SmallVector<bool, 4> linear;
   llvm::SmallVector<std::pair<mlir::linalg::GenericOp, llvm::SmallVector<unsigned, 4>>, 2> loops;
   Caches caches;        // of the machine
   unsigned largest = 0; // index into `loops`
@@ -59,6 +62,12 @@ private:
   bool isContiguous(unsigned shared) const;
   bool isAcrossTiles(unsigned shared) const;
 };
+
+/// What an operand is indexed with: stride * dim + offset, for one dim of the loops.
+struct LinearIndex {
+  int64_t stride, offset;
+};
+std::optional<LinearIndex> linearIndex(mlir::AffineExpr expr);
 
 /// A block of `size` of about `target` iterations: a divisor if there is a good
 /// one, so that every block has the same static size.

@@ -66,12 +66,28 @@ func.func @reversed(%x: memref<100xf32>, %y: memref<100xf32>) {
 
 // Every second element: two rows that touch, so that nothing behind the last one is read.
 // CHECK-LABEL: func.func @every_second
-// CHECK: %[[NEXT:.*]] = arith.addi %[[FIRST:.*]], %c15
-// CHECK: %[[LOW:.*]] = vector.load %{{.*}}[%[[FIRST]]]
+// CHECK: %[[LOW:.*]] = vector.load
+// CHECK: %[[NEXT:.*]] = arith.addi %{{.*}}, %c15
 // CHECK: %[[HIGH:.*]] = vector.load %{{.*}}[%[[NEXT]]]
 // CHECK: vector.shuffle %[[LOW]], %[[HIGH]] [0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31]
 func.func @every_second(%x: memref<64x2xf32>, %y: memref<64xf32>) {
   linalg.generic {indexing_maps = [#second, #id], iterator_types = ["parallel"]} ins(%x : memref<64x2xf32>) outs(%y : memref<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
+
+// Every third: three rows.
+// CHECK-LABEL: func.func @every_third
+// CHECK-NOT: vector.gather
+// CHECK-COUNT-3: vector.load
+// CHECK: vector.shuffle {{.*}} [0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30,
+// CHECK: vector.shuffle {{.*}} [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 19, 22, 25, 28, 31]
+// CHECK-NOT: vector.gather
+// CHECK: return
+func.func @every_third(%x: memref<200xf32>, %y: memref<64xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (3 * i)>, #id], iterator_types = ["parallel"]} ins(%x : memref<200xf32>) outs(%y : memref<64xf32>) {
   ^bb0(%a: f32, %o: f32):
     linalg.yield %a : f32
   }
