@@ -10,6 +10,7 @@ import numpy as np
 from ..base.dims import describe
 from ..base.errors import ArgumentTypeError, BundleError, CompileError, DimensionError, Error, SizeError
 from ..ir.context import compiler, context, diagnosed, mlir, spec_of, verify
+from ..labels.origins import consult, labels_of_traced
 from ..trace import build
 from ..trace.inline import inline
 from ..trace.lift import as_tracer
@@ -96,6 +97,10 @@ def _main(module: ir.Module) -> ir.Operation:
 def inlined(core: _Core, leaves: Sequence[Any]) -> Any:
     """The results at tracers (and arrays), as tracers."""
     tracers = [_conformed(core, i, x) for i, x in enumerate(leaves)]
+    consulted = core.followed.consulted
+    core.check_labels({i: labels_of_traced(as_tracer(leaves[i])) for i in consulted})
+    for i, names in consulted.items():
+        consult(as_tracer(leaves[i]), core.specs[i].dims if names else ())
     sizes = _sizes(core, tracers)
     program = program_of(core)
     if sizes:

@@ -75,7 +75,12 @@ _OPERAND = record(
     },
 )
 _MEETING = record(Meeting, {"op": text(1024), "line": optional(text(8192)), "operands": items(_OPERAND, most=_MANY)})
-followed = record(Followed, {"results": items(_WHERE, most=1 << 16), "meetings": items(_MEETING, most=_MANY)})
+_CONSULTED = items(row(number(0, _MANY), mapping(text(1024), text(64, "[0-9a-f]{64}"), most=_MANY)), most=_MANY)
+followed = record(
+    Followed,
+    {"results": items(_WHERE, most=1 << 16), "meetings": items(_MEETING, most=_MANY)},
+    {"consulted": lambda value, where: dict(_CONSULTED(value, where))},
+)
 
 
 def to_json(found: Followed, results: Sequence[Spec]) -> dict[str, Any]:
@@ -97,7 +102,8 @@ def to_json(found: Followed, results: Sequence[Spec]) -> dict[str, Any]:
         for m in found.meetings
     ]
     wheres = [_origins(where, s.dims) for where, s in zip(found.results, results, strict=True)]
-    return {"results": wheres, "meetings": meetings}
+    consulted = [[i, dict(coords)] for i, coords in sorted(found.consulted.items())]
+    return {"results": wheres, "meetings": meetings} | ({"consulted": consulted} if consulted else {})
 
 
 def _origins(where: Mapping[str, Any], dims: Sequence[str]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..base import dtypes
 from ..ir.context import file_line, is_array, spec_of
 from .relabel import Relabel, reads
-from .xarray import OWNER, POINTS, WHOLE, Followed, Given, Labels, Meeting, Origin, labels_of
+from .xarray import OWNER, POINTS, WHOLE, Followed, Given, Labels, Meeting, Origin, digests, labels_of
 
 if TYPE_CHECKING:
     from ..trace.program import Program
@@ -355,7 +355,17 @@ def origins(program: Program) -> Followed:
     found = Origins(program)
     results = [found.known.get(v, {}) for v in found.last.operands]
     own = {-1 - i: labels for i, labels in enumerate(program.own)}
-    return Followed(results, list(found.meetings.values()), own)
+    consulted = {i: digests(labels, dims) for i, (labels, dims) in program.consulted_of.items()}
+    return Followed(results, list(found.meetings.values()), own, consulted)
+
+
+def consult(x: Any, dims: Iterable[str]) -> None:
+    """Notes that labels of a traced array along these dims decide which positions are read."""
+    root = x.scope.root
+    where = Origins(root).known.get(x.value, {})
+    for i, dim, _ in {origin for d in dims for origin in where.get(d, ())}:
+        if i in root.given:
+            root.consulted_of.setdefault(i, (labels_of(root.given[i]), set()))[1].add(dim)
 
 
 def labels_of_traced(x: Any) -> Labels:

@@ -5,11 +5,12 @@ Which coordinates still apply to a result follows from the program: origins.py f
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import math
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,24 @@ class Labels:
     def copy(self) -> Labels:
         """Labels that stay as they are whatever becomes of the DataArray."""
         return replace(self, coords={k: _own(v) for k, v in self.coords.items()})
+
+
+def digests(labels: Labels, dims: Collection[str]) -> dict[str, str]:
+    """A SHA-256 of each coordinate along these dims: equal for equal labels, whatever their number of bits."""
+    return {str(k): _digest(v) for k, v in labels.coords.items() if not {*dims}.isdisjoint(map(str, v.dims))}
+
+
+def _digest(variable: xarray.Variable) -> str:
+    values = np.asarray(variable.values)
+    kind = "f" if values.dtype.kind in "biu" else values.dtype.kind
+    found = hashlib.sha256(f"{kind} {variable.dims} {values.shape} ".encode())
+    if kind == "f":
+        found.update((values.astype("f8") + 0.0).tobytes())  # 0.0: there are two zeros
+    elif kind in "mM":
+        found.update(values.astype(f"{kind}8[ns]").tobytes())
+    else:
+        found.update("\0".join(map(str, values.ravel().tolist())).encode())
+    return found.hexdigest()
 
 
 def _own(variable: xarray.Variable) -> xarray.Variable:
@@ -283,6 +302,8 @@ class Followed:
     results: list[dict[str, frozenset[Origin]]]
     meetings: list[Meeting]
     own: Mapping[int, Labels] = field(default_factory=dict)  # labels that the program made, by a number below 0
+    # Of arguments whose labels decided what the program reads: `digests` of these labels.
+    consulted: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
 
 
 def _take(

@@ -132,6 +132,7 @@ def unstack(
             ArgumentTypeError, "unstack", f"the labels of dim {dim!r} have no levels: give new dims with sizes", x,
             instead=f'Write x.unstack({dim}={{"a": 2, "b": 3}})',
         )  # fmt: skip
+    at.consult((dim,))
     found = at.asked(lambda s: s.unstack(dim, fill_value={place(dim): -1}))
     positions = found[place(dim)]
     new = tuple(map(str, positions.dims))
@@ -300,6 +301,8 @@ def _labels_of(op: str, x: Any, other: Any) -> dict[str, Any]:
         raise fail(ArgumentTypeError, op, f"`other` is an array with labels, not {brief(other)}")
     there = StandIn(op, other) if hasattr(other, "dtype") else None
     indexes = other.indexes if there is None else there.dataset.indexes  # a Dataset has no dtype
+    if there is not None:
+        there.consult(x.dims)
     return {d: indexes[d] for d in x.dims if d in other.dims and d in indexes}
 
 

@@ -256,6 +256,7 @@ class GroupBy:
             return y.transpose(*x.dims, ...)
         there = StandIn(self._name, other)
         y = there.bare
+        there.consult(g.indexes)
         for name, mine in g.indexes.items():
             index = there.dataset.indexes.get(name)
             if index is not None and not index.equals(mine):
@@ -452,6 +453,7 @@ def _labels(at: StandIn, group: Any) -> xarray.DataArray:
         if isinstance(at.x, Tracer):
             at.needs([d for d in (base,) if d in at.x.dims], _CODES)
         found = at.asked(lambda s: s[group])
+        at.consult(found.dims)
     elif is_dataarray(group):
         found = group
     else:
@@ -552,6 +554,7 @@ def resample(
     at = StandIn("resample", x)
     if dim not in at.x.dims:
         raise unknown("resample", dim, at.x.dims)
+    at.consult((dim,))
     if dim not in at.dataset.indexes:
         raise fail(ArgumentError, "resample", f"dim {dim!r} has no dates", x, instead=_CODES)
     grouper = freq

@@ -15,7 +15,7 @@ import numpy as np
 from .. import _native
 from ..base.dims import brief
 from ..base.errors import ArgumentError, ArgumentTypeError, Error, LabelError
-from ..labels.origins import labels_of_traced
+from ..labels.origins import consult, labels_of_traced
 from ..labels.relabel import keeps_attrs
 from ..labels.xarray import Labels, coordinates_of, dataarray, is_dataarray, labels_of, values_of
 from ..trace import build
@@ -62,11 +62,18 @@ class StandIn:
 
     def needs(self, dims: Iterable[str], instead: str) -> None:
         """Refuses a traced array whose labels along some of its dims are not known."""
+        dims = list(dims)
+        self.consult(dims)
         for d in dims:
             if isinstance(self.x, Tracer) and d in self.x.dims and d not in self.labels.coords:
                 is_open = isinstance(self.x.sizes[d], DynamicSize)
                 instead = fixed(d) if is_open else f"{_UNKNOWN}. {instead}"
                 raise fail(LabelError, self.op, f"dim {d!r} has no labels here", self.x, instead=instead)
+
+    def consult(self, dims: Iterable[Any]) -> None:
+        """Notes that the labels along these dims decide which positions are read: a bundle has no others."""
+        if isinstance(self.x, Tracer):
+            consult(self.x, [str(d) for d in dims if d in self.x.dims])
 
     def asked(self, ask: Callable[[xarray.Dataset], Any]) -> Any:
         """What xarray makes of the stand-in, its errors as ours."""

@@ -46,6 +46,7 @@ class Program:
     own: Sequence[Any] = ()  # as Root has them
     owned: Mapping[Any, tuple[int, Any]] = field(default_factory=dict)  # as Root has them
     consulted: bool = False  # whether the labels of the call's arguments are a part of what this was made for
+    consulted_of: Mapping[int, Any] = field(default_factory=dict)  # as Root has them
     donated: tuple[int, ...] = ()  # inputs that a call takes over
     layout: Layout | None = None  # over several processes, each of which has a part of the inputs and outputs
     text: str = ""  # of a program with a layout, before it is distributed: equal in all processes
@@ -162,6 +163,7 @@ def trace(
         root.own,
         root.owned,
         root.consulted,
+        root.consulted_of,
         donated,
         seconds={"trace": time.perf_counter() - begin},
         called=frozenset(root.called),

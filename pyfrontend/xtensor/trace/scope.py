@@ -73,6 +73,7 @@ class Root(Scope):
         "called",
         "captured",
         "consulted",
+        "consulted_of",
         "declared",
         "device",
         "failing",
@@ -131,6 +132,8 @@ class Root(Scope):
         # Of the call: arguments that have labels, by number; and whether the function looked at them.
         self.given: Mapping[int, Any] = {}
         self.consulted = False
+        # By the number of the argument: its labels, and the dims along which it read them to find positions.
+        self.consulted_of: dict[int, tuple[Any, set[str]]] = {}
         # argument of a region that is being traced -> the value outside that it is
         self.fed: dict[Any, Any] = {}
         # Labels that the function made (labels/xarray.py), and value -> (the number of those that it has, the value

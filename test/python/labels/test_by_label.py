@@ -370,3 +370,38 @@ def test_what_is_said_about_labels_and_groups(name: str) -> None:
     call, says = SAID[name]
     with pytest.raises(xt.Error, match=f"(?s){says}"):
         call()
+
+
+def heat(start: str, lat: list[float]) -> xr.DataArray:
+    times = xr.date_range(start, periods=60)
+    values = np.arange(60.0)[:, None] + np.array(lat)
+    return xr.DataArray(values, dims=("time", "lat"), coords={"time": times, "lat": lat, "run": 3})
+
+
+READ_BY_LABEL = {
+    "sel": (lambda x: x.sel(lat=40), "lat"),
+    "reindex": (lambda x: x.reindex(lat=[40, 50], fill_value=0.0), "lat"),
+    "interp": (lambda x: x.interp(lat=45), "lat"),
+    "groupby": (lambda x: x.groupby("time.month").mean(), "time"),
+    "resample": (lambda x: x.resample(time="MS").sum(), "time"),
+    "after a slice": (lambda x: x.isel(lat=slice(0, 2)).sel(lat=40), "lat"),
+}
+
+
+@pytest.mark.cpu_only("bundles hold code for CPUs")
+@pytest.mark.parametrize("name", READ_BY_LABEL)
+def test_a_bundle_reads_by_the_labels_of_its_export_and_no_others(name: str) -> None:
+    f, dim = READ_BY_LABEL[name]
+    exported, other = heat("2000-01-01", [20, 40, 60]), heat("2001-06-15", [40, 50, 60])
+    loaded = xt.load(xt.export(f, args=(exported,), name="one"))
+    wanted = xt.jit(f)(exported).values
+    same = exported.assign_coords(lat=[20.0, 40.0, 60.0], run=7)  # other numbers of bits, and no label along the dim
+    alike = other.assign_coords({dim: exported[dim]})
+    for x in (exported, same, xt.as_array(exported), alike.copy(data=exported.values)):
+        for run in (loaded, loaded, xt.jit(lambda x: loaded(x))):  # the second call may go another way
+            np.testing.assert_array_equal(run(x).values, wanted)
+    np.testing.assert_array_equal(loaded(xt.array(exported.values, ("time", "lat"))).values, wanted)
+    for x in (other, xt.as_array(other), exported.assign_coords({dim: other[dim]})):
+        for run in (loaded, xt.jit(lambda x: loaded(x)), xt.grad(lambda x: loaded(x).sum())):
+            with pytest.raises(xt.LabelError, match=f"argument x has other labels along '{dim}'"):
+                run(x)
