@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import tree
-from .base.calls import in_words
+from .base.calls import in_words, with_article
 from .base.dtypes import is_float
-from .base.errors import ArgumentError, ArgumentTypeError
+from .base.errors import ArgumentError, ArgumentTypeError, DimensionError
 from .base.refusals import not_an_array
 from .call.arrays import array
 from .call.dispatch import op
@@ -102,6 +102,42 @@ def _labelled(y: Any, like: Any, /) -> Any:
     return build.labelled(build.rename(as_tracer(y), {}), as_tracer(like))
 
 
+def _optimizer(means: int, update: Callable[[Any, Any, State], tuple[Any, State]]) -> Optimizer:
+    """An optimizer that keeps so many running means, and whose updates are told what they are given."""
+    return Optimizer(functools.partial(_start, means), functools.partial(_updated, update))
+
+
+def _updated(update: Callable[..., Any], parameters: Any, gradients: Any, state: Any) -> tuple[Any, State]:
+    op, order = "optim.Optimizer.update", "Write update(parameters, gradients, state)"
+    if not isinstance(state, State):
+        problem = f"the state is what init(parameters) returned, not {with_article(type(state).__name__)}"
+        raise fail(ArgumentTypeError, op, problem, instead=order)
+    if tree.structure(parameters) != tree.structure(gradients):
+        problem = f"the gradients {tree.structure(gradients)} are not those of {tree.structure(parameters)}"
+        raise fail(ArgumentError, op, problem, instead=order)
+    leaves, structure = tree.flatten(gradients)
+    places = tree.paths(parameters)
+    fitted = [_fitted(op, *leaf) for leaf in zip(places, tree.leaves(parameters), leaves, strict=True)]
+    found: tuple[Any, State] = update(parameters, tree.unflatten(structure, fitted), state)
+    return found
+
+
+def _fitted(op: str, path: str, parameter: Any, gradient: Any) -> Any:
+    """The gradient in the dtype of its parameter, which must have all of its dims."""
+    more = [d for d in getattr(gradient, "dims", ()) if d not in getattr(parameter, "dims", ())]
+    if more:
+        raise fail(
+            DimensionError,
+            op,
+            f"the gradient of parameters{path} has dim {more[0]!r}, which the parameter lacks",
+            *(x for x in (parameter, gradient) if hasattr(x, "dims")),
+            instead=f"Reduce it: .mean({more[0]!r}) is the gradient of a mean",
+        )
+    wide, narrow = (np.dtype(getattr(x, "dtype", "f8")) for x in (gradient, parameter))
+    casts = hasattr(gradient, "astype") and hasattr(parameter, "dtype") and wide != narrow
+    return gradient.astype(narrow) if casts and wide.kind == narrow.kind else gradient
+
+
 def _moved(parameters: Any, steps: Any, rate: Any) -> Any:
     return tree.map(lambda p, s: p - _like(rate, p) * s, parameters, steps)
 
@@ -122,8 +158,7 @@ def sgd(rate: Rate, *, momentum: float = 0.0, nesterov: bool = False, weight_dec
     if nesterov and not momentum:
         raise ArgumentError("xt.optim.sgd: nesterov=True needs momentum=, such as 0.9")
     means = 1 if momentum else 0
-    update = functools.partial(_sgd, rate, momentum, nesterov, weight_decay)
-    return Optimizer(functools.partial(_start, means), update)
+    return _optimizer(means, functools.partial(_sgd, rate, momentum, nesterov, weight_decay))
 
 
 def _start(means: int, parameters: Any) -> State:
@@ -136,10 +171,10 @@ def _sgd(
 ) -> tuple[Any, State]:
     steps, kept = gradients, state.first
     if weight_decay:
-        steps = tree.map(lambda p, g: g + weight_decay * p, parameters, steps)
+        steps = tree.map(lambda p, g: g + _like(weight_decay, p) * p, parameters, steps)
     if momentum:
-        kept = tree.map(lambda g, m: momentum * m + g, steps, kept)
-        steps = tree.map(lambda g, m: g + momentum * m, steps, kept) if nesterov else kept
+        kept = tree.map(lambda g, m: _like(momentum, m) * m + g, steps, kept)
+        steps = tree.map(lambda g, m: g + _like(momentum, m) * m, steps, kept) if nesterov else kept
     return _moved(parameters, steps, _rate(rate, state.count)), State(state.count + 1, kept)
 
 
@@ -190,7 +225,7 @@ def adamw(
     array([0.95, 1.9 ])
     """
     _check("adamw", rate=rate, b1=b1, b2=b2, eps=eps, weight_decay=weight_decay)
-    return Optimizer(functools.partial(_start, 2), functools.partial(_adamw, rate, b1, b2, eps, weight_decay))
+    return _optimizer(2, functools.partial(_adamw, rate, b1, b2, eps, weight_decay))
 
 
 def _adamw(
@@ -198,13 +233,17 @@ def _adamw(
 ) -> tuple[Any, State]:
     count = state.count + 1
     now = _rate(rate, state.count)
-    first = tree.map(lambda m, g: b1 * m + (1 - b1) * g, state.first, gradients)
-    second = tree.map(lambda v, g: b2 * v + (1 - b2) * _by_parts(lambda g: g * g, g), state.second, gradients)
+
+    def mean(b: Any, m: Any, x: Any) -> Any:
+        return _like(b, m) * m + _like(1 - b, m) * x
+
+    first = tree.map(functools.partial(mean, b1), state.first, gradients)
+    second = tree.map(lambda v, g: mean(b2, v, _by_parts(lambda g: g * g, g)), state.second, gradients)
     less1, less2 = 1.0 - b1 ** (1.0 * count), 1.0 - b2 ** (1.0 * count)
 
     def moved(p: Any, m: Any, v: Any) -> Any:
-        step = (m / _like(less1, m)) / (sqrt(v / _like(less2, v)) + eps)
-        return p - _like(now, p) * (step + weight_decay * p if weight_decay else step)
+        step = (m / _like(less1, m)) / (sqrt(v / _like(less2, v)) + _like(eps, v))
+        return p - _like(now, p) * (step + _like(weight_decay, p) * p if weight_decay else step)
 
     parameters = tree.map(lambda *leaf: _by_parts(moved, *leaf), parameters, first, second)
     return parameters, State(count, first, second)

@@ -252,3 +252,42 @@ def test_the_factor_of_a_clipped_leaf_has_the_labels_of_no_other() -> None:
     w = xt.as_array(xr.DataArray([6.0, 8.0], dims="i", coords={"i": [1, 2], "place": "coast"}, name="w"))
     clipped = xt.optim.clip_by_norm({"w": w, "b": xt.array(1.0)}, 5.0)
     assert [*clipped["w"].coords] == ["i", "place"] and not clipped["b"].coords
+
+
+WIDE = np.float64(0.1)
+
+
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        xt.optim.sgd(WIDE, momentum=WIDE, weight_decay=WIDE),
+        xt.optim.momentum(0.1, WIDE, nesterov=True),
+        xt.optim.adam(0.1, b1=WIDE, b2=WIDE, eps=WIDE),
+        xt.optim.adamw(weight_decay=WIDE, b2=xt.array(0.9)),
+    ],
+    ids=["sgd", "momentum", "adam", "adamw"],
+)
+def test_parameters_keep_their_dtype(optimizer: Any) -> None:
+    """Whatever numbers and gradients they meet."""
+    parameters = {"w": xt.ones(i=3, dtype="f4"), "b": xt.zeros(dtype="f2")}
+    gradients = {"w": xt.ones(i=3, dtype="f8"), "b": xt.ones(dtype="f4")}
+    for update in (optimizer.update, xt.jit(optimizer.update)):
+        found, state = update(parameters, gradients, optimizer.init(parameters))
+        assert [x.dtype for x in xt.tree.leaves(found)] == ["f4", "f2"]
+        assert [x.dtype for x in xt.tree.leaves(state.first)] == ["f4", "f2"]
+
+
+def test_updates_refuse_what_would_change_the_parameters() -> None:
+    optimizer, p = xt.optim.adam(), {"w": xt.ones(i=3)}
+    state = optimizer.init(p)
+    for update in (optimizer.update, xt.jit(optimizer.update)):
+        with pytest.raises(
+            xt.DimensionError, match=r"the gradient of parameters\['w'\] has dim 'sample'.*float64 \(i: 3\)"
+        ):
+            update(p, {"w": xt.ones(sample=4, i=3)}, state)
+        with pytest.raises(xt.ArgumentError, match=r"the gradients \{'v': \*\} are not those of \{'w': \*\}"):
+            update(p, {"v": xt.ones(i=3)}, state)
+        with pytest.raises(
+            xt.ArgumentTypeError, match=r"the state is .*, not a dict. Write update\(parameters, gradients"
+        ):
+            update(p, state, p)
