@@ -6,6 +6,7 @@ import functools
 import itertools
 import math
 from collections import Counter
+from collections.abc import Sequence
 
 from ..base.dims import suggestion
 from ..base.errors import ArgumentError, DimensionError, SizeError
@@ -56,11 +57,13 @@ def _forbid(xs: list[Tracer], given: list[Tracer], over: tuple[str, ...], dim: D
     """Refuses what is likely meant otherwise, as far as the options say."""
     options = current()
     if options.outer == "forbid" and dim != ():
-        _forbid_outer(xs)
+        forbid_outer("dot", xs)
         if dim is None:
             _forbid_squares(given)
     if options.strict:
         _forbid_itself(given, over)
+        if dim is None:
+            _forbid_number(given)
 
 
 def _forbid_squares(xs: list[Tracer]) -> None:
@@ -80,6 +83,21 @@ def _forbid_squares(xs: list[Tracer]) -> None:
     )  # fmt: skip
 
 
+def _forbid_number(xs: list[Tracer]) -> None:
+    """Refuses two matrices with the same dims: their product is a number, where one of matrices is often meant."""
+    x = xs[0]
+    alike = [(a, b) for a, b in itertools.combinations(x.dims, 2) if x.spec.sizes[a] == x.spec.sizes[b]]
+    if len(xs) != 2 or {*x.dims} != {*xs[1].dims} or not alike:
+        return
+    row, col = alike[-1]
+    raise fail(
+        DimensionError, "dot", "both operands have the same dims, so the result is a number, the sum of all products. "
+        "xt.option(strict=True) forbids this without dim=", *xs,
+        instead=f"Write xt.linalg.matmul(x, y, dims=({row!r}, {col!r})) for the product of matrices, or "
+        "xt.dot(x, y, dim=...) for the number",
+    )  # fmt: skip
+
+
 def _stored(x: Tracer) -> object:
     """The value of which `x` is one order of dims."""
     value = x.value
@@ -91,18 +109,23 @@ def _stored(x: Tracer) -> object:
     return value
 
 
-def _forbid_outer(xs: list[Tracer]) -> None:
-    """Refuses operands of which some share no dim with the others, directly or through one another."""
+def forbid_outer(name: str, xs: Sequence[Tracer]) -> None:
+    """Refuses operands of which some share no dim with the others, directly or through one another, if the options
+    forbid that."""
+    if current().outer != "forbid" or is_inner(name):
+        return
     first, *rest = [set(x.dims) for x in xs if x.dims] or [set()]
     together = set(first)
     while linked := [dims for dims in rest if dims & together]:
         together.update(*linked)
         rest = [dims for dims in rest if dims not in linked]
     if rest:
+        instead = "write xt.dot(x, y, dim=()) for the outer product"
+        if name != "dot":
+            instead = 'write `with xt.option(outer="allow"):`'
         raise fail(
-            DimensionError, "dot", f"no dim of {sorted(together)} is shared with {sorted(rest[0])}, and outer products "
-            "are forbidden by xt.option", *xs,
-            instead='Rename the dims, or write xt.dot(x, y, dim=()) for the outer product',
+            DimensionError, name, f"no dim of {sorted(together)} is shared with {sorted(rest[0])}, and outer products "
+            "are forbidden by xt.option", *xs, instead=f"Rename the dims, or {instead}",
         )  # fmt: skip
 
 

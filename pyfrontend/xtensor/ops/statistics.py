@@ -31,7 +31,7 @@ from .arguments import (
     static_size,
     union_sizes,
 )  # fmt: skip
-from .contraction import contract
+from .contraction import contract, forbid_outer
 from .reductions import any_empty, count
 from .sets import size_from
 from .sorting import search
@@ -57,6 +57,7 @@ def average(
     x = as_tracer(x)
     given = [x] if weights is None else [x, as_tracer(weights)]
     values = p.promote_mean(*given)
+    forbid_outer("average", values)
     dtype = values[0].dtype
     dims = resolve("average", tuple(union_sizes("average", values)), dim)
     x, *rest = (p.cast(v, p.accumulator(dtype)) for v in values)
@@ -105,6 +106,7 @@ class _Pair:
         given = [as_tracer(v) for v in (x, y) if v is not None] + ([] if weights is None else [as_tracer(weights)])
         values = p.promote_mean(*given)
         self.dtype = values[0].dtype
+        forbid_outer(name, values)
         self.sizes = union_sizes(name, values[:2])
         self.dims = resolve(name, tuple(self.sizes), dim)
         union_sizes(name, values)
@@ -205,6 +207,7 @@ def _counts(
     w = p.cast(w, p.sum_dtype(w.dtype))
     dtype = w.dtype
     w = p.cast(w, p.accumulator(dtype))
+    forbid_outer(name, (index, w))
     sizes = union_sizes(name, (index, w))
     index = extend(index, sizes, tuple(d for d in sizes if d in index.dims or d in dims))
     kept = {d: n for d, n in sizes.items() if d not in dims}

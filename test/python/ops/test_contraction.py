@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -159,3 +160,37 @@ def test_what_is_together_is_no_outer_product() -> None:
         assert xt.dot(xt.ones(a=2), xt.ones(b=3), xt.ones(a=2, b=3)).item() == 6
         assert xt.dot(xt.ones(a=2), 2.0, dim=()).dims == ("a",)
         assert xt.dot(xt.ones(a=2), xt.ones(b=3), dim=()).dims == ("a", "b")
+
+
+def test_a_number_where_a_product_of_matrices_is_meant_is_forbidden_by_strict() -> None:
+    f, p = (xt.array(np.arange(4.0).reshape(2, 2) + k, ("row", "col")) for k in (1, 5))
+    with xt.option(strict=True):
+        for run in (lambda f, p: f @ p, xt.dot, xt.jit(lambda f, p: f @ p @ f.T), lambda f, p: f.T @ p):
+            with pytest.raises(xt.DimensionError, match=r"the same dims, so the result is a number.*linalg.matmul"):
+                run(f, p)
+        assert xt.dot(f, p, dim=...).item() == (f.values * p.values).sum()
+        np.testing.assert_array_equal(xt.linalg.matmul(f, p, dims=("row", "col")).values, f.values @ p.values)
+        assert (xt.ones(i=3) @ xt.ones(i=3)).item() == 3
+        assert (xt.ones(i=3, j=2) @ xt.ones(i=3, j=2) * 1.0).item() == 6  # no square
+    assert (f @ p).item() == (f.values * p.values).sum()
+
+
+COUNTED = xt.array([0, 1, 1], "time")
+UNSHARED: dict[str, Callable[[xt.Array, xt.Array], Any]] = {
+    "average": lambda a, w: xt.average(a, "time", weights=w),
+    "cov": lambda a, w: xt.cov(a, w, "time"),
+    "corr": lambda a, w: xt.corr(a, w, "time"),
+    "histogram": lambda a, w: xt.histogram(a, 2, weights=w),
+    "bincount": lambda a, w: xt.bincount(COUNTED, w, length=2),
+}
+
+
+@pytest.mark.parametrize("name", UNSHARED)
+def test_outer_products_of_statistics_are_forbidden_where_asked(name: str) -> None:
+    a, w, f = xt.array([1.0, 2.0, 4.0], "time"), xt.array([3.0, 2.0, 9.0], "tiem"), UNSHARED[name]
+    with xt.option(outer="forbid"):
+        for run in (f, xt.jit(f)):
+            with pytest.raises(xt.DimensionError, match=rf"xt.{name}: no dim of \['time'\] is shared with \['tiem'\]"):
+                run(a, w)
+        f(a, w.rename(tiem="time"))
+        f(a, xt.ones(time=3, tiem=2))
