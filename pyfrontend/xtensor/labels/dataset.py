@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..base import tree
-from ..base.errors import ArgumentTypeError
+from ..base.dims import suggestion
+from ..base.errors import ArgumentTypeError, LabelError
 from ..base.identity import identity
 from ..base.lacking import lacks
 from .xarray import is_dataarray
@@ -53,7 +54,14 @@ class Variables(Mapping[str, Any]):
         self._arrays, self.attrs = dict(arrays), dict(attrs or {})
 
     def __getitem__(self, name: str) -> Any:
+        if name not in self._arrays:
+            there = ", ".join(map(repr, self._arrays)) or "none"
+            near = suggestion(name, self._arrays) if isinstance(name, str) else ""
+            raise LabelError(f"the Dataset has no variable {name!r:.60}; it has {there}{near}")
         return self._arrays[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._arrays
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._arrays)

@@ -79,3 +79,12 @@ def test_a_dataset_is_not_one_array() -> None:
         xt.jit(lambda ds: ds.mean("time"))(DS)
     assert xt.tree.paths(DS) == ["['heat']", "['rain']"]
     assert xt.tree.structure(DS) == xt.tree.structure(DS.copy()) != xt.tree.structure(DS.assign_attrs(title="three"))
+
+
+def test_a_variable_that_is_not_there_names_those_that_are() -> None:
+    data = xr.Dataset({"temperature": ("t", [1.0, 2.0]), "rain": ("t", [0.0, 1.0])})
+    with pytest.raises(xt.LabelError, match=r"no variable 'rian'; it has 'temperature', 'rain'; did you mean 'rain'\?"):
+        xt.jit(lambda ds: ds["rian"].mean())(data)
+    with pytest.raises(KeyError, match="no variable 7"):
+        xt.jit(lambda ds: ds[7].mean())(data)
+    assert xt.jit(lambda ds: ds.get("snow", ds["rain"]).sum() + ("rain" in ds))(data).item() == 2
