@@ -184,6 +184,8 @@ static LogicalResult switchEach(Batcher &t, SwitchOp op) {
   int64_t last = op.getBranches().size() - 1;
   Value selector = t.value(op.getSelector());
   Type i64 = t.b.getI64Type();
+  if (arrayType(selector).getElementType() != i64) // ui64
+    selector = CastOp::create(t.b, selector, i64);
   auto number = [&](int64_t n) { return scalar(t.b, t.b.getLoc(), i64, static_cast<double>(n)); };
   SmallVector<Value> chosen;
   for (auto [k, branch] : llvm::enumerate(op.getBranches())) {

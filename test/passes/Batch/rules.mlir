@@ -279,3 +279,21 @@ func.func @while(%x: !v, %end: !s) -> !v {
   } : (!v) -> !v
   return %y : !v
 }
+
+// A selector without a sign is compared with numbers of its own kind.
+// CHECK-LABEL: func @switch_unsigned(
+// CHECK: %[[I:.*]] = xtensor.cast %{{.+}} to i64
+// CHECK: xtensor.compare le %[[I]]
+func.func @switch_unsigned(%x: !v, %i: !xtensor.array<v: 4, ui64>) -> !v {
+  %y = xtensor.vectorize over [v] at(%x, %i) {
+  ^bb0(%x_: !s, %i_: !xtensor.array<ui64>):
+    %z = xtensor.switch %i_ {
+      xtensor.yield %x_ : !s
+    }, {
+      %e = xtensor.exp %x_ : !s
+      xtensor.yield %e : !s
+    } : (!xtensor.array<ui64>) -> !s
+    xtensor.yield %z : !s
+  } : (!v, !xtensor.array<v: 4, ui64>) -> !v
+  return %y : !v
+}
