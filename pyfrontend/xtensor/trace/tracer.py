@@ -271,7 +271,12 @@ class Tracer(_Base):
     def __reduce__(self) -> NoReturn:
         self._no_value("pickling reads the array", "Return the array from the function")
 
-    __hash__ = object.__hash__
+    @trimmed
+    def __hash__(self) -> int:  # type: ignore[override]
+        self._no_value(
+            "a dict or a set looks for an array by its hash",
+            "Make the number a static argument, or choose by xt.switch(i, branches) or table.isel(n=i)",
+        )
 
 
 def spec(x: Any) -> Spec:

@@ -337,6 +337,20 @@ def test_errors_of_the_user_pass_through_tracing():
     assert inspect.isfunction(f)
 
 
+@pytest.mark.parametrize(
+    "find",
+    [lambda n: {0: 5.0, 1: 6.0}.get(n, 1.0), lambda n: {0: 5.0}[n], lambda n: n in {0, 1}, lambda n: {n: 5.0}, hash],
+)
+def test_a_traced_number_is_not_a_key(find):
+    """It would never be found, and the default would be taken without a word."""
+    message = r"looks for an array by its hash: .*static argument, or choose by xt.switch\(i, branches\)"
+    with pytest.raises(xt.ArgumentTypeError, match=message):
+        xt.jit(lambda n: xt.ones(i=1) * find(n))(1)
+    with pytest.raises(xt.ArgumentTypeError, match=message):
+        xt.fori_loop(0, 3, lambda i, c: c + find(i), 0.0)
+    assert xt.jit(lambda n: xt.ones(i=1) * {0: 5.0, 1: 6.0}.get(n, 1.0), static="n")(1).item() == 6.0
+
+
 WRONG = {
     "attribute": lambda: x.nothing,
     "function": lambda: xt.nothing,
