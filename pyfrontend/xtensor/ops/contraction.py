@@ -56,10 +56,10 @@ def dot(*arrays: ArrayLike, dim: Dims = None) -> Array:
 def _forbid(xs: list[Tracer], given: list[Tracer], over: tuple[str, ...], dim: Dims) -> None:
     """Refuses what is likely meant otherwise, as far as the options say."""
     options = current()
-    if options.outer == "forbid" and dim != ():
+    if dim != ():
         forbid_outer("dot", xs)
-        if dim is None:
-            _forbid_squares(given)
+    if options.outer == "forbid" and dim is None:
+        _forbid_squares(given)
     if options.strict:
         _forbid_itself(given, over)
         if dim is None:
@@ -68,33 +68,33 @@ def _forbid(xs: list[Tracer], given: list[Tracer], over: tuple[str, ...], dim: D
 
 def _forbid_squares(xs: list[Tracer]) -> None:
     """Refuses one square matrix by itself or its transpose: a sum of squares, often meant as a product of matrices."""
+    if len(xs) == 2 and _stored(xs[0]) == _stored(xs[1]):
+        _refuse_number(
+            xs, "x", "both operands are one array, so the result is a number, the sum of its squares. "
+            "xt.option(outer=\"forbid\") forbids this, because a product of matrices is often meant",
+        )  # fmt: skip
+
+
+def _forbid_number(xs: list[Tracer]) -> None:
+    """Refuses two matrices with the same dims: their product is a number, where one of matrices is often meant."""
+    if len(xs) == 2 and {*xs[0].dims} == {*xs[1].dims}:
+        _refuse_number(
+            xs, "y", "both operands have the same dims, so the result is a number, the sum of all products. "
+            "xt.option(strict=True) forbids this without dim=",
+        )  # fmt: skip
+
+
+def _refuse_number(xs: list[Tracer], other: str, problem: str) -> None:
+    """Refuses a product over all dims of two arrays, if these are square matrices. `other`: what to call the second."""
     x = xs[0]
-    if len(xs) != 2 or _stored(x) != _stored(xs[1]):
-        return
     alike = [(a, b) for a, b in itertools.combinations(x.dims, 2) if x.spec.sizes[a] == x.spec.sizes[b]]
     if not alike:
         return
     row, col = alike[-1]
     raise fail(
-        DimensionError, "dot", "both operands are one array, so the result is a number, the sum of its squares. "
-        "xt.option(outer=\"forbid\") forbids this, because a product of matrices is often meant", *xs,
-        instead=f"Write xt.linalg.matmul(x, x, dims=({row!r}, {col!r})) for the product of matrices, or "
-        "xt.dot(x, x, dim=...) for the number",
-    )  # fmt: skip
-
-
-def _forbid_number(xs: list[Tracer]) -> None:
-    """Refuses two matrices with the same dims: their product is a number, where one of matrices is often meant."""
-    x = xs[0]
-    alike = [(a, b) for a, b in itertools.combinations(x.dims, 2) if x.spec.sizes[a] == x.spec.sizes[b]]
-    if len(xs) != 2 or {*x.dims} != {*xs[1].dims} or not alike:
-        return
-    row, col = alike[-1]
-    raise fail(
-        DimensionError, "dot", "both operands have the same dims, so the result is a number, the sum of all products. "
-        "xt.option(strict=True) forbids this without dim=", *xs,
-        instead=f"Write xt.linalg.matmul(x, y, dims=({row!r}, {col!r})) for the product of matrices, or "
-        "xt.dot(x, y, dim=...) for the number",
+        DimensionError, "dot", problem, *xs,
+        instead=f"Write xt.linalg.matmul(x, {other}, dims=({row!r}, {col!r})) for the product of matrices, or "
+        f"xt.dot(x, {other}, dim=...) for the number",
     )  # fmt: skip
 
 
