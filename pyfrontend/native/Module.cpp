@@ -97,18 +97,19 @@ PyObject *profileStop(PyObject *, PyObject *) {
 
 PyObject *profileTake(PyObject *, PyObject *) {
   constexpr int64_t kRoom = 4096;
-  PyObject *parts = PyList_New(0);
+  auto parts = steal(PyList_New(0));
+  if (!parts)
+    return nullptr;
   int64_t dropped = 0;
   std::vector<xt_span> spans(kRoom);
-  for (int64_t count = kRoom; parts && count == kRoom;) {
+  for (int64_t count = kRoom; count == kRoom;) {
     count = xt_profile_take(spans.data(), kRoom, &dropped);
-    PyObject *part = PyBytes_FromStringAndSize(reinterpret_cast<char *>(spans.data()),
-                                               count * static_cast<int64_t>(sizeof(xt_span)));
-    if (!part || PyList_Append(parts, part) < 0)
-      Py_CLEAR(parts);
-    Py_XDECREF(part);
+    auto part = steal(PyBytes_FromStringAndSize(reinterpret_cast<char *>(spans.data()),
+                                                count * static_cast<int64_t>(sizeof(xt_span))));
+    if (!part || PyList_Append(parts.get(), part.get()) < 0)
+      return nullptr;
   }
-  return parts ? Py_BuildValue("(NL)", parts, static_cast<long long>(dropped)) : nullptr;
+  return Py_BuildValue("(OL)", parts.get(), static_cast<long long>(dropped));
 }
 
 PyMethodDef functions[] = {
