@@ -10,7 +10,7 @@ import numpy as np
 from ..base.dims import describe
 from ..base.errors import ArgumentTypeError, BundleError, CompileError, DimensionError, Error, SizeError
 from ..ir.context import compiler, context, diagnosed, mlir, spec_of, verify
-from ..labels.origins import consult, labels_of_traced
+from ..labels.origins import consult, labels_of_traced, where_of
 from ..trace import build
 from ..trace.inline import inline
 from ..trace.lift import as_tracer
@@ -18,6 +18,7 @@ from ..trace.program import Program
 from ..trace.scope import NONEMPTY
 from ..trace.tracer import Tracer
 from .fitting import as_number, beyond, casts, wrong_dtype
+from .labels import check_labels
 from .schema import printable
 
 if TYPE_CHECKING:
@@ -97,10 +98,11 @@ def _main(module: ir.Module) -> ir.Operation:
 def inlined(core: _Core, leaves: Sequence[Any]) -> Any:
     """The results at tracers (and arrays), as tracers."""
     tracers = [_conformed(core, i, x) for i, x in enumerate(leaves)]
-    consulted = core.followed.consulted
-    core.check_labels({i: labels_of_traced(as_tracer(leaves[i])) for i in consulted})
-    for i, names in consulted.items():
-        consult(as_tracer(leaves[i]), core.specs[i].dims if names else ())
+    for i, names in core.followed.consulted.items():
+        x = as_tracer(leaves[i])
+        where = where_of(x)
+        check_labels(core.function, i, labels_of_traced(x, where), core.followed)
+        consult(x, core.specs[i].dims if names else (), where)
     sizes = _sizes(core, tracers)
     program = program_of(core)
     if sizes:

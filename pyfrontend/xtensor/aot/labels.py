@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ..base.dtypes import as_dtype
-from ..base.errors import Error
-from ..labels.xarray import Followed, Meeting
+from ..base.errors import Error, LabelError
+from ..labels.xarray import Followed, Labels, Meeting, digest
 from ..values.spec import Spec
 from .schema import RefusedError, brief, items, mapping, number, one_of, optional, record, refuse, row, text
 
@@ -104,6 +104,20 @@ def to_json(found: Followed, results: Sequence[Spec]) -> dict[str, Any]:
     wheres = [_origins(where, s.dims) for where, s in zip(found.results, results, strict=True)]
     consulted = [[i, dict(coords)] for i, coords in sorted(found.consulted.items())]
     return {"results": wheres, "meetings": meetings} | ({"consulted": consulted} if consulted else {})
+
+
+def check_labels(function: Any, i: int, labels: Labels, followed: Followed) -> None:
+    """The positions that the code reads were worked out from the labels that argument `i` had at the export. An array
+    without labels counts as one with these."""
+    for name, exported in followed.consulted[i].items() if labels.coords else ():
+        variable = labels.coords.get(name)
+        if variable is None or digest(variable) != exported:
+            there = "has no labels" if variable is None else "has other labels"
+            raise LabelError(
+                f"{function.name}: argument {function.arguments[i].name} {there} along {name!r} than the array with "
+                "which the function was exported, and the function reads by label. Export it for these labels, or work "
+                "out positions outside of it, and pass them as an argument"
+            )
 
 
 def _origins(where: Mapping[str, Any], dims: Sequence[str]) -> dict[str, Any]:

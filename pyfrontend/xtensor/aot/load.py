@@ -25,7 +25,6 @@ from ..base.errors import (
     DimensionError,
     Error,
     FunctionNameError,
-    LabelError,
     SizeError,
     UnsupportedError,
 )
@@ -39,7 +38,7 @@ from ..compiler.executable import sites_with
 from ..compiler.sizes import equality, nonempty
 from ..labels.origins import origins
 from ..labels.relabel import Relabel
-from ..labels.xarray import Followed, Labels, digests, labels_of
+from ..labels.xarray import Followed, labels_of
 from ..trace.scope import tracing
 from ..values import devices, options, targets
 from ..values.kinds import NUMBER, NUMBERS, kind_of
@@ -49,6 +48,7 @@ from .bundle import Bundle, spec_of
 from .code import Opened, check_profile, chosen, listed
 from .fitting import CLASSES, as_number, beyond, wrong_dtype
 from .inline import inlined, program_of
+from .labels import check_labels
 from .manifest import Exported, File, Parameter, Target, opened
 from .schema import printable
 from .signature import Unknown, signature
@@ -520,7 +520,8 @@ class _Core:
         arrays = [self._array(i, x) for i, x in enumerate(leaves)]
         kinds = [kind_of(x) for x in leaves]
         labelled = {i: x for i, (x, kind) in enumerate(zip(leaves, kinds, strict=True)) if kind and kind.labelled(x)}
-        self.check_labels({i: labels_of(x) for i, x in labelled.items() if i in self.followed.consulted})
+        for i in labelled.keys() & self.followed.consulted.keys():
+            check_labels(self.function, i, labels_of(labelled[i]), self.followed)
         for r in self.ranges:
             r.check(int(arrays[r.argument]), False)
         self._check_sizes(arrays)
@@ -540,23 +541,6 @@ class _Core:
         else:
             self._learn(args, kwargs, arrays, device)
         return results[0] if self._is_single else self._unflatten(results)
-
-    def check_labels(self, labels: Mapping[int, Labels]) -> None:
-        """The positions that the code reads were worked out from the labels that the export had."""
-        for i, own in labels.items():
-            exports = self.followed.consulted[i]
-            if not own.coords:  # positions count as those of the export
-                continue
-            spec, name = self.specs[i], self.function.arguments[i].name
-            found = digests(own, spec.dims)
-            for coord, exported in exports.items():
-                if found.get(coord) != exported:
-                    there = "has other labels" if coord in found else "has no labels"
-                    raise LabelError(
-                        f"{self.function.name}: argument {name} {there} along {coord!r} than the array with which the "
-                        "function was exported, and the function reads by label. Export it for these labels, or "
-                        "work out positions outside of it, and pass them as an argument"
-                    )
 
     def _array(self, i: int, given: Any) -> Any:
         """One argument as an array of the type that the code takes."""

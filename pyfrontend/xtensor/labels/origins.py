@@ -359,16 +359,20 @@ def origins(program: Program) -> Followed:
     return Followed(results, list(found.meetings.values()), own, consulted)
 
 
-def consult(x: Any, dims: Iterable[str]) -> None:
+def where_of(x: Any) -> Mapping[str, frozenset[Origin]]:
+    """Where the positions of a traced array come from, as the program stands."""
+    return Origins(x.scope.root).known.get(x.value, {})
+
+
+def consult(x: Any, dims: Iterable[str], where: Mapping[str, frozenset[Origin]]) -> None:
     """Notes that labels of a traced array along these dims decide which positions are read."""
     root = x.scope.root
-    where = Origins(root).known.get(x.value, {})
     for i, dim, _ in {origin for d in dims for origin in where.get(d, ())}:
         if i in root.given:
             root.consulted_of.setdefault(i, (labels_of(root.given[i]), set()))[1].add(dim)
 
 
-def labels_of_traced(x: Any) -> Labels:
+def labels_of_traced(x: Any, where: Mapping[str, frozenset[Origin]]) -> Labels:
     """The labels that a traced array has in the call that it is traced for. They are a part of what the function is
     compiled for from now on."""
     root = x.scope.root
@@ -376,6 +380,5 @@ def labels_of_traced(x: Any) -> Labels:
     given = {i: labels_of(a) for i, a in {**root.given, **captured}.items()}
     given |= {-1 - i: labels for i, labels in enumerate(root.own)}
     root.consulted = root.consulted or bool(root.given)
-    where = Origins(root).known.get(x.value, {})
     known = {d: frozenset(o for o in froms if not reads(o)) for d, froms in where.items()}
     return Relabel(Followed([known], [])).of(0, x.spec.sizes, Given(given, ())) or Labels()

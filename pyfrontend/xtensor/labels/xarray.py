@@ -58,11 +58,12 @@ class Labels:
 
 
 def digests(labels: Labels, dims: Collection[str]) -> dict[str, str]:
-    """A SHA-256 of each coordinate along these dims: equal for equal labels, whatever their number of bits."""
-    return {str(k): _digest(v) for k, v in labels.coords.items() if not {*dims}.isdisjoint(map(str, v.dims))}
+    """The `digest` of each coordinate along these dims."""
+    return {str(k): digest(v) for k, v in labels.coords.items() if not {*dims}.isdisjoint(map(str, v.dims))}
 
 
-def _digest(variable: xarray.Variable) -> str:
+def digest(variable: xarray.Variable) -> str:
+    """A SHA-256 of a coordinate: equal for equal labels, whatever their number of bits."""
     values = np.asarray(variable.values)
     kind = "f" if values.dtype.kind in "biu" else values.dtype.kind
     found = hashlib.sha256(f"{kind} {variable.dims} {values.shape} ".encode())

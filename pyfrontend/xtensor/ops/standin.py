@@ -15,7 +15,7 @@ import numpy as np
 from .. import _native
 from ..base.dims import brief
 from ..base.errors import ArgumentError, ArgumentTypeError, Error, LabelError
-from ..labels.origins import consult, labels_of_traced
+from ..labels.origins import consult, labels_of_traced, where_of
 from ..labels.relabel import keeps_attrs
 from ..labels.xarray import Labels, coordinates_of, dataarray, is_dataarray, labels_of, values_of
 from ..trace import build
@@ -45,7 +45,8 @@ class StandIn:
         if not hasattr(x, "dims") or not hasattr(x, "dtype"):
             raise fail(ArgumentTypeError, op, f"an array is needed, not {brief(x)}")
         self.op, self.x = op, x
-        self.labels: Labels = labels_of_traced(x) if isinstance(x, Tracer) else labels_of(x)
+        self.where = where_of(x) if isinstance(x, Tracer) else {}
+        self.labels: Labels = labels_of_traced(x, self.where) if isinstance(x, Tracer) else labels_of(x)
         self.bare: Any = values_of(x) if is_dataarray(x) else x
         if isinstance(x, Tracer):
             self.bare = build.relabelled(x, Labels())
@@ -73,7 +74,7 @@ class StandIn:
     def consult(self, dims: Iterable[Any]) -> None:
         """Notes that the labels along these dims decide which positions are read: a bundle has no others."""
         if isinstance(self.x, Tracer):
-            consult(self.x, [str(d) for d in dims if d in self.x.dims])
+            consult(self.x, [str(d) for d in dims if d in self.x.dims], self.where)
 
     def asked(self, ask: Callable[[xarray.Dataset], Any]) -> Any:
         """What xarray makes of the stand-in, its errors as ours."""
