@@ -107,14 +107,17 @@ void lu(const xt_array *arrays) {
       m == n && n <= kLaneMatrix && loops.count() >= kMatrixLanes) {
     int64_t count = loops.count(), blocks = (count + kMatrixLanes - 1) / kMatrixLanes;
     forInstances(blocks, double(n) * n * n * 4, [&](int64_t begin, int64_t end) {
-      Scratch scratch(Scratch::bytesFor<T>(n * n * kMatrixLanes) +
-                      Scratch::bytesFor<T>(kMatrixLanes) +
-                      Scratch::bytesFor<int32_t>(n * kMatrixLanes));
-      T *elements = scratch.take<T>(n * n * kMatrixLanes), *parity = scratch.take<T>(kMatrixLanes);
-      int32_t *order = scratch.take<int32_t>(n * kMatrixLanes);
-      for (int64_t i = begin; i < end; ++i)
-        luSideBySide(arrays, loops, i * kMatrixLanes,
-                     std::min(kMatrixLanes, count - i * kMatrixLanes), elements, order, parity);
+      size_t bytes = Scratch::bytesFor<T>(n * n * kMatrixLanes) +
+                     Scratch::bytesFor<T>(kMatrixLanes) +
+                     Scratch::bytesFor<int32_t>(n * kMatrixLanes);
+      withScratch(bytes, [&](Scratch &scratch) {
+        T *elements = scratch.take<T>(n * n * kMatrixLanes),
+          *parity = scratch.take<T>(kMatrixLanes);
+        int32_t *order = scratch.take<int32_t>(n * kMatrixLanes);
+        for (int64_t i = begin; i < end; ++i)
+          luSideBySide(arrays, loops, i * kMatrixLanes,
+                       std::min(kMatrixLanes, count - i * kMatrixLanes), elements, order, parity);
+      });
     });
     return;
   }

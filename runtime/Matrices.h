@@ -132,14 +132,11 @@ Matrix<T> columnOf(const xt_array &array, int64_t offset = 0) {
 inline int64_t rowsOf(const xt_array &a) { return a.sizes[a.rank - 2]; }
 inline int64_t columnsOf(const xt_array &a) { return a.sizes[a.rank - 1]; }
 
-/// Memory for one thread while it works on its matrices.
+/// Memory for one thread while it works on its matrices: see withScratch.
 class Scratch {
 public:
-  explicit Scratch(size_t bytes) : start(static_cast<char *>(xt_arena_acquire(bytes))) {}
   ~Scratch() { xt_arena_release(start); }
   Scratch(const Scratch &) = delete;
-  /// Whether there was memory. If not, the call was told.
-  explicit operator bool() const { return start; }
   template <typename T>
   T *take(int64_t count) {
     T *found = reinterpret_cast<T *>(start + used);
@@ -152,9 +149,23 @@ public:
   }
 
 private:
+  template <typename Body>
+  friend bool withScratch(size_t bytes, Body body);
+  explicit Scratch(size_t bytes) : start(static_cast<char *>(xt_arena_acquire(bytes))) {}
+
   char *start;
   size_t used = 0;
 };
+
+/// Calls body(scratch) and returns true. If there is no memory, the call is told and `body` does
+/// not run.
+template <typename Body>
+bool withScratch(size_t bytes, Body body) {
+  Scratch scratch(bytes);
+  if (scratch.start)
+    body(scratch);
+  return scratch.start;
+}
 
 /// Calls body(begin, end) over all instances, each of about `work` multiply-adds.
 template <typename Body>
@@ -188,11 +199,9 @@ void forEachMatrix(const xt_array *arrays, int count, const int *trailing, int64
   auto range = [&](int64_t begin, int64_t end) {
     int64_t at[Batches::kMaxArrays];
     for (int64_t i = begin; i < end; ++i) {
-      Scratch scratch(bytes);
-      if (!scratch)
-        return;
       loops.offsets(i, at);
-      body(at, scratch);
+      if (!withScratch(bytes, [&](Scratch &scratch) { body(at, scratch); }))
+        return;
     }
   };
   if (threads.own())

@@ -210,12 +210,11 @@ void forEachPart(int64_t n, int64_t columns, const Batches &loops, bool square, 
   LibraryThreads threads(count * parts, columns < kLargeColumns ? 0 : n);
   auto range = [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      Scratch scratch(solver.bytes());
-      if (!scratch)
-        return;
       int64_t at[Batches::kMaxArrays];
       loops.offsets(i / parts, at);
-      body(solver, at, i % parts, scratch);
+      auto part = [&](Scratch &scratch) { body(solver, at, i % parts, scratch); };
+      if (!withScratch(solver.bytes(), part))
+        return;
     }
   };
   if (threads.own())
