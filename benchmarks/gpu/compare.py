@@ -163,7 +163,7 @@ def main() -> None:
     cards = sorted({d.description for d in xt.devices() if d.name in found})
     ceiling = max(copy_bandwidth(peer) for peer in found)
     lines = [
-        f"## {datetime.date.today()}: {', '.join(cards)}",
+        f"### {datetime.date.today()}: {', '.join(cards)}",
         "",
         f"x + 1 of {COPIED >> 18} MiB, the best of all here: {ceiling / 1e9:.0f} GB/s. "
         f"Arrays {options.scale} times as large as the names say.",
