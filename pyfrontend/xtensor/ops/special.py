@@ -391,9 +391,11 @@ def _betaln(a: Tracer, b: Tracer) -> Tracer:
     two = build.binary("add", two, build.binary("add", corrected, _beyond_stirling(low)))
     regular = build.select(both, two, build.select(far, one, near))
     zero, endless = p.zero(dtype), p.constant(np.inf, dtype)
+    # beta(small, large) is 1 / small near 0, and so is its derivative.
+    near_zero = build.unary("neg", build.unary("log", small))
     at_zero = build.binary("and", build.compare("eq", small, zero), build.compare("ge", large, zero))
     at_end = build.binary("and", build.compare("gt", small, zero), build.compare("eq", large, endless))
-    return build.select(at_zero, endless, _where(at_end, -np.inf, regular, dtype))
+    return build.select(at_zero, near_zero, _where(at_end, -np.inf, regular, dtype))
 
 
 @op(joins=True)

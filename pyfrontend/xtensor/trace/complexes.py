@@ -296,7 +296,7 @@ def _terms(y: Tracer) -> Tracer:
 
 
 def modulus(x: Tracer, y: Tracer) -> Tracer:
-    """sqrt(x**2 + y**2) without overflow, with derivative 0 at 0."""
+    """sqrt(x**2 + y**2) without overflow, with derivative 0 at 0 and that of |x| and |y| where these are infinite."""
     one, nought, inf = (real_number(v, x) for v in (1, 0, np.inf))
     largest = raw.stop_gradient(raw.binary("maximum", raw.unary("abs", x), raw.unary("abs", y)))
     usable = raw.binary("and", raw.compare("gt", largest, nought), raw.compare("lt", largest, inf))
@@ -304,8 +304,9 @@ def modulus(x: Tracer, y: Tracer) -> Tracer:
     a, b = div(x, scale), div(y, scale)
     total = add(mul(a, a), mul(b, b))
     root = raw.select(raw.compare("eq", total, nought), nought, raw.unary("sqrt", total))
-    infinite = raw.binary("or", raw.unary("isinf", x), raw.unary("isinf", y))
-    return raw.select(infinite, inf, mul(scale, root))
+    endless = [raw.unary("isinf", v) for v in (x, y)]
+    infinite = [raw.select(e, raw.unary("abs", v), nought) for e, v in zip(endless, (x, y), strict=True)]
+    return raw.select(raw.binary("or", *endless), add(*infinite), mul(scale, root))
 
 
 # -- rules ------------------------------------------------------------------------------------------------------------
