@@ -18,8 +18,8 @@ from .aot.schema import RefusedError
 from .base import tree
 from .base.dims import as_names, brief
 from .base.dtypes import as_dtype, bfloat16
-from .base.errors import ArgumentError, ArgumentTypeError, DTypeError, Error, UnsupportedError
-from .base.files import write_file
+from .base.errors import ArgumentError, ArgumentTypeError, DTypeError, Error, UnsupportedError, file_error
+from .base.files import path_of, write_file
 from .call.arrays import array, as_array
 from .labels.dataset import Variables, is_dataset
 from .labels.xarray import from_xarray, is_dataarray, to_xarray
@@ -51,7 +51,7 @@ def save(arrays: Any, path: str | os.PathLike[str]) -> None:
     """
     if tracing():
         raise fail(ArgumentError, "save", "traced arrays have no values to write", instead="Save what the call returns")
-    place = Path(path)
+    place = path_of(path, "save(path=)")
     if place.suffix == ".safetensors":
         _save_tensors(arrays, place)
     elif place.suffix in (".nc", ".zarr"):
@@ -67,7 +67,7 @@ def load_arrays(path: str | os.PathLike[str], *, dims: Mapping[str, Any] | None 
     From a file of another program: a dict of names; `dims` is a dict from these names to the dims of each array, by
     default dim_0, dim_1 ..
     ".nc", ".zarr": a dict of names, whose arrays have their coordinates and attributes.
-    Raises ArgumentError if the file is damaged or does not exist.
+    Raises ArgumentError if the file is damaged, and MissingFileError, a FileNotFoundError, if it does not exist.
 
     Example:
     >>> xt.save({"w": xt.ones(row=2)}, "weights.safetensors")
@@ -75,7 +75,7 @@ def load_arrays(path: str | os.PathLike[str], *, dims: Mapping[str, Any] | None 
     {'w': <xtensor.Array (row: 2) float64>
     [1. 1.]}
     """
-    place = Path(path)
+    place = path_of(path, "load_arrays(path=)")
     if place.suffix == ".safetensors":
         return _load_tensors(place, dims or {})
     if place.suffix in (".nc", ".zarr"):
@@ -144,7 +144,7 @@ def _written(op: str, place: Path, write: Any) -> Any:
     try:
         return write()
     except OSError as error:
-        raise fail(ArgumentError, op, f"{place}: {error.strerror or error}") from None
+        raise file_error(ArgumentError, f"xt.{op}: {place}: {error.strerror or error}", error) from None
 
 
 def _load_tensors(place: Path, dims: Mapping[str, Any]) -> Any:

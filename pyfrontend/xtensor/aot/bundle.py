@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..base.dtypes import as_dtype
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, file_error
 from ..base.files import path_of, write_file
 from ..values.spec import Spec
 from .manifest import File, Manifest, opened
@@ -49,7 +49,7 @@ class Bundle:
         try:
             write_file(target, self.data)
         except OSError as error:
-            raise ArgumentError(f"{target} cannot be written: {error.strerror}") from None
+            raise file_error(ArgumentError, f"{target} cannot be written: {error.strerror}", error) from None
         return target
 
     def extract(self, folder: str | os.PathLike[str]) -> Path:
@@ -69,7 +69,7 @@ class Bundle:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 write_file(path, data, follow=False)
             except OSError as error:
-                raise ArgumentError(f"{path} cannot be written: {error.strerror}") from None
+                raise file_error(ArgumentError, f"{path} cannot be written: {error.strerror}", error) from None
         return out
 
     def __repr__(self) -> str:

@@ -23,7 +23,7 @@ import numpy as np
 
 from .. import _native
 from ..base.dims import describe
-from ..base.errors import BundleError
+from ..base.errors import BundleError, file_error
 from ..labels.xarray import Followed
 from . import labels
 from .schema import RefusedError, flag, items, mapping, number, one_of, optional, record, refuse, row, text
@@ -422,7 +422,7 @@ def opened(path: Path) -> int:
             return descriptor
         os.close(descriptor)
     except OSError as error:
-        raise BundleError(f"{path} cannot be read: {error.strerror}") from None
+        raise file_error(BundleError, f"{path} cannot be read: {error.strerror}", error) from None
     why = "Is a directory" if path.is_dir() else "it is not a regular file"
     raise BundleError(f"{path} cannot be read: {why}")
 

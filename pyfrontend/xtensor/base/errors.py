@@ -30,6 +30,8 @@ __all__ = [
     "GradientError",
     "IndexError",
     "IndexError_",
+    "MissingBundleError",
+    "MissingFileError",
     "NonFiniteError",
     "SizeError",
     "TracerError",
@@ -211,6 +213,31 @@ class BundleError(Error, ValueError):
     """A bundle that is damaged, that a newer version made, or that has nothing for this machine."""
 
 
+class MissingFileError(ArgumentError, FileNotFoundError):
+    """A file, or the folder of one, that does not exist."""
+
+    __str__ = Error.__str__  # and not an OSError's, of errno and filename alone
+
+
+class MissingBundleError(BundleError, FileNotFoundError):
+    """The path of a bundle where there is no file."""
+
+    __str__ = Error.__str__
+
+
+_MISSING: dict[type[Error], type[Error]] = {ArgumentError: MissingFileError, BundleError: MissingBundleError}
+
+
+def file_error(kind: type[ArgumentError | BundleError], message: str, problem: OSError) -> Error:
+    """`kind`, or the subclass of it that is a FileNotFoundError."""
+    if not isinstance(problem, FileNotFoundError):
+        return kind(message)
+    error: Any = _MISSING[kind](message)
+    error.errno, error.filename = problem.errno, problem.filename
+    found: Error = error
+    return found
+
+
 class LabelError(Error, KeyError):
     """A label that a coordinate does not have, or a dim without labels where they are needed."""
 
@@ -243,7 +270,7 @@ MemoryError = MemoryError_
 AttributeError_.__name__ = AttributeError_.__qualname__ = "AttributeError"
 IndexError_.__name__ = IndexError_.__qualname__ = "IndexError"
 MemoryError_.__name__ = MemoryError_.__qualname__ = "MemoryError"
-for _cls in (Error, *Error.__subclasses__(), SizeError, DeviceMemoryError):
+for _cls in (Error, *Error.__subclasses__(), SizeError, DeviceMemoryError, *_MISSING.values()):
     _cls.__module__ = "xtensor"
 
 _native.set_trimmed(_PACKAGE, Error)

@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..base.errors import ArgumentError, CompileError
+from ..base.errors import ArgumentError, CompileError, file_error
 from ..base.files import write_file
 from ..compiler import supports
 from ..ir.context import compiler, diagnosed
@@ -128,7 +128,7 @@ class Explorer:
         try:
             write_file(Path(path), self.html.encode())
         except OSError as error:
-            raise ArgumentError(f"{path} cannot be written: {error.strerror}") from None
+            raise file_error(ArgumentError, f"{path} cannot be written: {error.strerror}", error) from None
         return Path(path)
 
     def __repr__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeGuard
@@ -53,6 +54,19 @@ def skips(op: str, skipna: bool | None) -> bool:
 def is_inner(op: str) -> bool:
     """Whether another public function is made of this call: what options forbid is for the calls of users."""
     return local.op.rpartition(".")[2] not in ("", op)
+
+
+def forbid_pairs(op: str, xs: Sequence[Tracer], besides: Sequence[str] = ()) -> None:
+    """Refuses two operands each of which has a dim that the other lacks, if the options forbid outer products."""
+    if current().outer != "forbid" or is_inner(op):
+        return
+    for x, y in itertools.combinations(xs, 2):
+        alone, other = ([d for d in a.dims if d not in b.dims and d not in besides] for a, b in ((x, y), (y, x)))
+        if alone and other:
+            raise fail(
+                DimensionError, op, f"an outer product over {alone} and {other} is forbidden by xt.option", x, y,
+                instead='Rename the dims, or write `with xt.option(outer="allow"):`',
+            )  # fmt: skip
 
 
 def resolve(op: str, have: Sequence[str], dim: Any) -> tuple[str, ...]:

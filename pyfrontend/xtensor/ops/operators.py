@@ -14,34 +14,21 @@ import numpy as np
 
 from ..base.dims import brief
 from ..base.dtypes import bfloat16, complex_of, finfo, real_of
-from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
+from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError
 from ..call.dispatch import op
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
-from ..values.options import current
 from . import promotion as p
-from .arguments import extend, fail, is_inner, is_scalar, reorder, size_of, union_sizes
+from .arguments import extend, fail, forbid_pairs, is_scalar, reorder, size_of, union_sizes
 from .types import Array, ArrayLike, Elementwise2, example
 
 
 def aligned(name: str, *xs: Tracer) -> tuple[Tracer, ...]:
     """Returns the operands, after a check that sizes agree and that the result is not a forbidden outer product."""
     union_sizes(name, xs)
-    if current().outer == "forbid" and not is_inner(name):
-        for i, x in enumerate(xs):
-            for y in xs[i + 1 :]:
-                _forbid_outer(name, x, y)
+    forbid_pairs(name, xs)
     return xs
-
-
-def _forbid_outer(name: str, x: Tracer, y: Tracer) -> None:
-    alone, other = [d for d in x.dims if d not in y.dims], [d for d in y.dims if d not in x.dims]
-    if alone and other:
-        raise fail(
-            DimensionError, name, f"an outer product over {alone} and {other} is forbidden by xt.option", x, y,
-            instead='Rename the dims, or write `with xt.option(outer="allow"):`',
-        )  # fmt: skip
 
 
 def _real(name: str, *xs: Tracer) -> tuple[Tracer, ...]:

@@ -31,6 +31,7 @@ from .arguments import (
     dims_of,
     extend,
     fail,
+    forbid_pairs,
     integer,
     is_static,
     names_of,
@@ -579,6 +580,7 @@ def _concat(arrays: Sequence[ArrayLike], /, dim: str) -> Array:
     check_name(dim)
     xs = p.promote(*[as_tracer(x) for x in arrays])
     sizes = union_sizes("concat", xs, besides=(dim,))
+    forbid_pairs("concat", xs, besides=(dim,))
     order = tuple(dict.fromkeys(d for x in xs for d in x.dims))
     if dim not in order:
         order = (dim, *order)

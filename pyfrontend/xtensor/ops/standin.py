@@ -31,6 +31,11 @@ _UNKNOWN = (
 )
 
 
+_UNLABELLED = (
+    "Its dims have no labels: x.isel(time=3) selects by position, and x.assign_coords(time=days) gives an array labels"
+)
+
+
 def place(dim: str) -> str:
     """The variable of a stand-in that has the positions along `dim`."""
     return f"~{dim}"
@@ -85,7 +90,8 @@ class StandIn:
         except Error:
             raise
         except KeyError as error:
-            missing = error.args[0] if error.args else error
+            missing = str(error.args[0] if error.args else error)
+            missing = missing.partition(". Variables on the dataset")[0]  # among which are the stand-in's own
             raise self._error(LabelError, f"no such label: {missing}") from None
         except (IndexError, ValueError, NotImplementedError) as error:
             raise self._error(ArgumentError, _first_line(error)) from None
@@ -103,7 +109,7 @@ class StandIn:
             index = self.dataset.indexes.get(d)
             if index is not None and len(index):
                 shown.append(f"{d!r} has {len(index)} from {index[0]!s} to {index[-1]!s}")
-        labels = f"Labels: {', '.join(shown)}" if shown else "Its dims have no labels"
+        labels = f"Labels: {', '.join(shown)}" if shown else _UNLABELLED
         return fail(kind, self.op, problem, self.x, instead=labels)
 
     def labelled(self, y: Any, found: xarray.Dataset | xarray.DataArray, reduced: bool = False) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, file_error
 from ..base.files import path_of, write_file
 from ..values.options import profiled
 from .limits import limits_of
@@ -107,7 +107,7 @@ class profile:  # noqa: N801 (used like a function)
         except OSError as problem:
             text = f"xt.profile: {self._path} cannot be written: {problem.strerror}"
             if error is None:
-                raise ArgumentError(text) from None
+                raise file_error(ArgumentError, text, problem) from None
             error.add_note(text)  # the block's own error is what matters
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 from ..base.dtypes import as_dtype
 from ..base.errors import ArgumentError, DTypeError, SizeError
 from ..ops import promotion as p
-from ..ops.arguments import Size, extend, fail
+from ..ops.arguments import Size, extend, fail, forbid_pairs
 from ..ops.creation import sizes_of, traced_sizes
 from ..ops.shape import check_bytes
 from ..trace import build, control
@@ -74,6 +74,7 @@ class Plan:
                     )  # fmt: skip
                 if d not in keys.dims:
                     self.counted.setdefault(d, n)
+        forbid_pairs(name, self.parameters)
         self.order = tuple(self.sizes)
         self.dtype = p.F8 if dtype is None else dtype
         self.wide = p.accumulator(self.dtype)

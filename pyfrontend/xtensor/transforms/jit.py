@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from .. import _native
 from ..base.calls import call_with, shown
-from ..base.dims import check_name
+from ..base.dims import check_name, suggestion
 from ..base.errors import ArgumentTypeError, DimensionError, Error, UnsupportedError, trimmed
 from ..call.arguments import Call, StaticNames, name_of, place_of, signature_of
 from ..call.arrays import as_array
@@ -521,7 +521,9 @@ def jit(f: Any = None, /, **options: Any) -> Any:
     unknown = [name for name in options if name not in _OPTIONS]
     if unknown:
         ours = unknown[0].partition("_")[0]
-        instead = f". Write {ours}={options[unknown[0]]!r}, of names or positions" if ours in _OPTIONS else ""
+        instead = suggestion(unknown[0], _OPTIONS)
+        if ours in _OPTIONS:
+            instead = f". Write {ours}={options[unknown[0]]!r}, of names or positions"
         raise ArgumentTypeError(f"xt.jit: there is no option {unknown[0]}=; options are {', '.join(_OPTIONS)}{instead}")
     if f is None:
         return lambda g: Jitted(g, **options)

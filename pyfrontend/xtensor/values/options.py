@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import _native
+from ..base.dims import suggestion
 from ..base.dtypes import FLOATS, DType, as_dtype, is_float
 from ..base.errors import ArgumentError, trimmed
 from .devices import named
@@ -176,7 +177,10 @@ class option:  # noqa: N801 (used like a function)
             if name in _READ:
                 continue
             if name not in _CHOICES:
-                raise ArgumentError(f"there is no option {name!r}; options are {', '.join((*_CHOICES, *_READ))}")
+                have = (*_CHOICES, *_READ)
+                raise ArgumentError(
+                    f"there is no option {name!r}; options are {', '.join(have)}{suggestion(name, have)}"
+                )
             if value not in _CHOICES[name]:
                 allowed = " or ".join(map(repr, _CHOICES[name]))
                 raise ArgumentError(f"option {name}= is {allowed}, got {value!r}")

@@ -515,6 +515,11 @@ def test_accidental_outer_products_can_be_forbidden() -> None:
     with xt.option(outer="forbid"):
         with pytest.raises(ValueError, match="outer"):
             x + y
+        with pytest.raises(xt.DimensionError, match=r"^xt.concat: an outer product over \['a'\] and \['b'\]"):
+            xt.concat([x.expand_dims(t=1), y.expand_dims(t=1)], "t")
+        assert xt.concat([x, x.expand_dims(t=1)], "t").dims == ("a", "t")
+        with pytest.raises(xt.DimensionError, match=r"^xt.random.beta: an outer product"):
+            xt.random.beta(xt.random.key(0), x, y)
         assert (x + xt.array(np.ones((3, 2)), dims=("a", "b"))).dims == ("a", "b")
     assert (x + y).dims == ("a", "b")
 

@@ -137,6 +137,38 @@ MESSAGES |= {
         r"It starts as \(\*, \*\) and <lambda> returns \*;",
     ),
     "no pair for a carry": (lambda: xt.fori_loop(0, 3, lambda i, c: None, (V, V)), xt.ArgumentTypeError, r"\(\*, \*\)"),
+    "an option of jit": (
+        lambda: xt.jit(lambda v: v, dynamic_dim=("ch",)),  # type: ignore[call-arg]
+        xt.ArgumentTypeError,
+        r"there is no option dynamic_dim=; options are .*; did you mean 'dynamic_dims'\?",
+    ),
+    "an option": (lambda: xt.option(stric=True), xt.ArgumentError, r"no option 'stric'.*did you mean 'strict'\?"),
+    "a bundle that is not there": (
+        lambda: xt.load("/no/such.xtb"),
+        FileNotFoundError,
+        r"^xt.load: /no/such.xtb cannot be read: No such file",
+    ),
+    "arrays that are not there": (
+        lambda: xt.load_arrays("/no/such.safetensors"),
+        FileNotFoundError,
+        r"^xt.load_arrays: /no/such.safetensors: No such file",
+    ),
+    "a folder that is not there": (
+        lambda: xt.save({"v": V}, "/no/such.safetensors"),
+        xt.MissingFileError,
+        r"^xt.save: /no/such.safetensors: No such file",
+    ),
+    "arguments of save in the other order": (
+        lambda: xt.save("v.safetensors", {"v": V}),  # type: ignore[arg-type]
+        xt.ArgumentTypeError,
+        "the path of a file is needed, got dict",
+    ),
+    "sel without labels": (lambda: V.sel(ch=9), xt.ArgumentError, r"no labels: x.isel\(time=3\) selects by position"),
+    "groupby without labels": (
+        lambda: V.groupby("ch.month"),
+        xt.LabelError,
+        r"No variable named 'ch.month' \(operands: .*x.assign_coords\(time=days\) gives an array labels",
+    ),
     "groupby of traced": (
         lambda: xt.jit(lambda v: v.groupby("ch"))(V),
         xt.LabelError,
