@@ -1,6 +1,7 @@
 #include "Autodiff/Passes.h"
 #include "Autodiff/Regions.h"
 #include "XTensor/CallbackOps.h"
+#include "XTensor/Endings.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -116,6 +117,7 @@ struct Fusion {
     auto fused = ScanOp::create(b, b.getFusedLoc({first.getLoc(), second.getLoc()}),
                                 ValueRange(replaced).getTypes(), first.getDimAttr(),
                                 first.getReverseAttr(), carry, over, length, size);
+    fused->setDiscardableAttrs(first->getDiscardableAttrDictionary());
     fused.getBodyRegion().takeBody(region);
     for (auto [old, now] : llvm::zip_equal(replaced, fused.getResults()))
       old.replaceAllUsesWith(now);
@@ -128,6 +130,7 @@ struct Fusion {
 static bool fuse(ScanOp first, ScanOp second) {
   if (first->getBlock() != second->getBlock() || first.getDim() != second.getDim() ||
       first.getSteps() != second.getSteps() || first.getReverse() != second.getReverse() ||
+      first->getAttr(kEndsEarly) != second->getAttr(kEndsEarly) ||
       (callsInOrder(first) && callsInOrder(second)) || !readsSlices(first, second) ||
       !makeAdjacent(first, second))
     return false;

@@ -119,3 +119,38 @@ func.func @in_a_map(%x: !x) -> !xtensor.linear<(!s) -> !s> {
   } : <(!s) -> !s>
   return %l : !xtensor.linear<(!s) -> !s>
 }
+
+// Scans that may end early do so at the same step: the marks are the same, and the fused loop has
+// them.
+// CHECK-LABEL: func.func @end_early(
+// CHECK: xtensor.scan along t carry(%{{.+}}, %{{.+}}) over()
+// CHECK: {xtensor.ends_early = distinct[0]<>}
+// CHECK-NOT: xtensor.scan
+// CHECK-LABEL: func.func @end_at_other_steps(
+// CHECK-COUNT-2: xtensor.scan
+func.func @end_early(%a: !s, %da: !s, %n: !xtensor.array<i64>) -> (!s, !s) {
+  %c, %z = xtensor.scan along t carry(%a) over() size %n {
+  ^bb0(%c_: !s):
+    %m = xtensor.mul %c_, %c_ : !s, !s
+    xtensor.yield %m, %c_ : !s, !s
+  } {xtensor.ends_early = distinct[0]<>} : (!s, !xtensor.array<i64>) -> (!s, !xtensor.array<t: ?, f32>)
+  %dc = xtensor.scan along t carry(%da) over(%z) {
+  ^bb0(%d: !s, %e: !s):
+    %k = xtensor.mul %d, %e : !s, !s
+    xtensor.yield %k : !s
+  } {xtensor.ends_early = distinct[0]<>} : (!s, !xtensor.array<t: ?, f32>) -> !s
+  return %c, %dc : !s, !s
+}
+func.func @end_at_other_steps(%a: !s, %da: !s, %n: !xtensor.array<i64>) -> (!s, !s) {
+  %c, %z = xtensor.scan along t carry(%a) over() size %n {
+  ^bb0(%c_: !s):
+    %m = xtensor.mul %c_, %c_ : !s, !s
+    xtensor.yield %m, %c_ : !s, !s
+  } {xtensor.ends_early = distinct[0]<>} : (!s, !xtensor.array<i64>) -> (!s, !xtensor.array<t: ?, f32>)
+  %dc = xtensor.scan along t carry(%da) over(%z) {
+  ^bb0(%d: !s, %e: !s):
+    %k = xtensor.mul %d, %e : !s, !s
+    xtensor.yield %k : !s
+  } : (!s, !xtensor.array<t: ?, f32>) -> !s
+  return %c, %dc : !s, !s
+}

@@ -154,6 +154,19 @@ def test_second_derivatives_of_loops_in_branches(name: str) -> None:
         np.testing.assert_allclose(product(x, v).values, wanted, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("name", BRANCHES)
+def test_second_derivatives_of_instances_that_take_their_own_branches(name: str) -> None:
+    """Also with steps of their own: the fused loop of values and tangents may end early, as both loops did."""
+    rows = xt.concat([ROWS, -ROWS], "b")
+    for product in (
+        lambda x: xt.hvp(BRANCHES[name], (x,), (W,)),
+        lambda x: xt.grad(lambda x: (xt.grad(BRANCHES[name])(x) * W).sum())(x),
+    ):
+        alone = [product(rows.isel(b=i)).values for i in range(rows.sizes["b"])]
+        np.testing.assert_allclose(xt.vectorize(product, "b")(rows).values, np.stack(alone), rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("name", ["one branch", "in a scan"])
 def test_third_derivatives_of_a_loop_in_a_branch(name: str) -> None:
     def along(x: Any) -> Any:
