@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -104,5 +103,7 @@ def _near(index: pandas.Index[Any], label: Any) -> tuple[list[str], bool]:
         return [str(index[i]) if values.dtype.kind == "M" else _text(values[i]) for i in found], bool(found)
     texts = [str(v) for v in index[:1000]]
     lower = {t.lower(): t for t in texts}
+    import difflib
+
     close = difflib.get_close_matches(str(label).lower(), [*lower], n=2, cutoff=0.6)
     return [repr(lower[t]) for t in close], False
