@@ -30,6 +30,7 @@ LATE = {
     "xtensor.bridges.jax_inside": "optional: needs jax",
     "xtensor.bridges.jax": "optional: needs jax",
     "xtensor.bridges.pytensor": "optional: needs pytensor",
+    "xtensor.bridges.pytensor_mode": "optional: needs pytensor",
     "xtensor.bridges.torch": "optional: needs torch",
     "pytensor.link.jax.dispatch.basic": "optional: needs jax",
     "difflib": "start-up: only errors suggest names",

@@ -45,7 +45,7 @@ with _Paused():
         TracerError,
         UnsupportedError,
     )
-    from .bridges import blocks, from_jax, gather, local, named, to_jax, to_pytensor, to_torch
+    from .bridges import blocks, from_jax, gather, local, named, pytensor_mode, to_jax, to_pytensor, to_torch
     from .call.arrays import array, as_array
     from .call.dispatch import plain as _plain
     from .equations import implicit
@@ -153,6 +153,7 @@ __all__ = [
     "optim",
     "option",
     "profile",
+    "pytensor_mode",
     "random",
     "save",
     "scan",

@@ -127,6 +127,30 @@ def to_pytensor(f: Callable[..., Any], dims: str | Sequence[Any] | None = None) 
     return pytensor.function(f, dims)
 
 
+def pytensor_mode() -> Any:
+    """Returns a mode of PyTensor that runs graphs on this compiler, and registers it as "XTENSOR".
+
+    After the call, `pytensor.function(.., mode="XTENSOR")` and `pytensor.config.mode = "XTENSOR"` work. A graph becomes
+    one program, with gradients, scans, updates of shared variables and random variables. It is compiled for the sizes
+    of each call, as `xt.jit` does. Integer arguments that sizes follow from are constants of the program, which is
+    compiled for each value. Random variables have the right distributions, and other numbers than in other modes.
+    An op that it does not have raises UnsupportedError, which names the op and the variable, when the function is made.
+    Scans that end by a condition are such ops. Needs the package pytensor.
+
+    Example:
+    >>> import pytensor
+    >>> import pytensor.tensor as pt
+    >>> mode = xt.pytensor_mode()
+    >>> x = pt.dvector("x")
+    >>> run = pytensor.function([x], pytensor.grad((x**3).sum(), x), mode="XTENSOR")
+    >>> run(np.array([1.0, 2.0])).tolist()
+    [3.0, 12.0]
+    """
+    from .pytensor_mode import mode
+
+    return mode()
+
+
 def to_torch(f: Callable[..., Any], args: Any, *, parameters: Any = None) -> Any:
     """Returns `f` as a function of PyTorch's tensors: g = to_torch(f, (xt.spec(batch=None, x=3, dtype="f4"),)).
 

@@ -1,0 +1,29 @@
+"""PyTensor's mode "XTENSOR": graphs of PyTensor run on this compiler."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from pytensor.compile.mode import Mode, register_linker, register_mode
+from pytensor.graph.rewriting.db import RewriteDatabaseQuery
+
+from . import draws as draws
+from . import indexing as indexing
+from . import loops as loops
+from . import matrices as matrices
+from . import scalars as scalars
+from . import tensors as tensors
+from .linker import XTensorLinker
+
+NAME = "XTENSOR"
+
+
+@functools.cache
+def mode() -> Any:
+    """The mode, registered under its name."""
+    linker = XTensorLinker()
+    made = Mode(linker, RewriteDatabaseQuery(include=["fast_run"]))
+    register_linker(NAME.lower(), linker)
+    register_mode(NAME, made)
+    return made

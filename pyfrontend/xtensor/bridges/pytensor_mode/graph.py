@@ -1,0 +1,146 @@
+"""Graphs of PyTensor as functions of named arrays: the table of ops, and the walk over a graph."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from pytensor.graph.basic import Apply, Constant, Variable
+
+from ...base.errors import ArgumentError, UnsupportedError
+from .values import fit, is_array
+
+# From the values of a node's inputs to those of its outputs: one, or a list.
+Run = Callable[..., Any]
+
+# By the name of a class of PyTensor, whose place differs between versions.
+_TABLE: dict[str, Callable[[Any, Apply], Run]] = {}
+# Of the inputs of an op, those that the program must know while it is traced: sizes, and positions of slices.
+KNOWN: dict[str, Callable[[Apply], Sequence[Variable]]] = {}
+
+
+def implements(*names: str, known: Callable[[Apply], Sequence[Variable]] | None = None) -> Any:
+    """Adds a function (op, node) that returns what runs the node."""
+
+    def add(f: Callable[[Any, Apply], Run]) -> Callable[[Any, Apply], Run]:
+        for name in names:
+            _TABLE[name] = f
+            if known is not None:
+                KNOWN[name] = known
+        return f
+
+    return add
+
+
+def found(table: dict[str, Any], op: Any) -> Any:
+    """What the table says of the class of an op, or of a class that it is derived from."""
+    classes = (
+        c.__name__ for c in type(op).__mro__ if c.__module__.partition(".")[0] in ("pytensor", "pymc", "xtensor")
+    )
+    return next((table[c] for c in classes if c in table), None)
+
+
+def run_of(node: Apply) -> Run:
+    """What runs a node on values."""
+    make = found(_TABLE, node.op)
+    if make is None:
+        raise UnsupportedError(
+            f'the mode "XTENSOR" has no {type(node.op).__name__}, by which {node.outputs[0]} is computed ({node.op}). '
+            "Compile this graph in another mode"
+        )
+    run: Run = make(node.op, node)
+    return run
+
+
+def fixed(x: Any, what: str, node: Apply) -> Any:
+    """A value that must be known while tracing."""
+    if is_array(x):
+        raise ArgumentError(
+            f"{what} of {node.op}, by which {node.outputs[0]} is computed, depends on the elements of an array. The mode "
+            '"XTENSOR" needs sizes that follow from integer arguments and from sizes of arrays'
+        )
+    return x
+
+
+# ---- checks ----------------------------------------------------------------------------------------------------------
+
+_local = threading.local()
+
+
+class Checks:
+    """While a graph is traced: the conditions that hold if no error is to be raised, and these errors. Those inside of
+    loops and branches are not looked at."""
+
+    def __init__(self) -> None:
+        self.conditions: list[Any] = []
+        self.errors: list[Exception] = []
+
+    def __enter__(self) -> Checks:
+        self.outside = getattr(_local, "checks", None)
+        _local.checks = self
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        _local.checks = self.outside
+
+
+def check(conditions: Sequence[Any], error: Exception) -> None:
+    checks = getattr(_local, "checks", None)
+    for condition in conditions:
+        if is_array(condition):
+            if checks is not None:
+                checks.conditions.append(condition)
+                checks.errors.append(error)
+        elif not np.all(condition):
+            raise error
+
+
+# ---- the walk --------------------------------------------------------------------------------------------------------
+
+
+class Graph:
+    """A graph, whose nodes were found in the table, as a function from values of its inputs to those of its outputs."""
+
+    def __init__(self, fgraph: Any) -> None:
+        self.inputs, self.outputs = list(fgraph.inputs), list(fgraph.outputs)
+        self.steps = [(node, run_of(node)) for node in fgraph.toposort()]
+
+    def __call__(self, *inputs: Any) -> list[Any]:
+        values: dict[Variable, Any] = dict(zip(self.inputs, inputs, strict=True))
+
+        def value(v: Variable) -> Any:
+            return v.data if isinstance(v, Constant) else values[v]
+
+        for node, run in self.steps:
+            given = [value(v) for v in node.inputs]
+            results = _folded(node, given) if _is_foldable(node, given) else run(*given)
+            results = results if isinstance(results, (list, tuple)) else [results]
+            for v, x in zip(node.outputs, results, strict=True):
+                values[v] = fit(x, v.type)
+        return [value(v) for v in self.outputs]
+
+
+def _is_foldable(node: Apply, given: Sequence[Any]) -> bool:
+    return all(isinstance(x, (np.ndarray, np.generic, int, float, slice, type(None))) for x in given) and not any(
+        is_draw(v.type) for v in node.inputs
+    )
+
+
+def is_draw(type_: Any) -> bool:
+    """Whether it is the type of random generators."""
+    return any(c.__name__ == "RandomType" for c in type(type_).__mro__)
+
+
+def _folded(node: Apply, given: Sequence[Any]) -> list[Any]:
+    """What PyTensor itself computes of known values."""
+    storage: dict[Variable, list[Any]] = {}
+    for v, x in zip(node.inputs, given, strict=True):
+        storage[v] = [x if not hasattr(v.type, "ndim") or x is None else np.asarray(x, v.type.dtype)]
+        if type(v.type).__name__ == "ScalarType":
+            storage[v] = [np.asarray(x, v.type.dtype)[()]]
+    storage |= {v: [None] for v in node.outputs}
+    computed = {v: [v not in node.outputs] for v in storage}
+    node.op.make_thunk(node, storage, computed, [], impl="py")()
+    return [storage[v][0] for v in node.outputs]

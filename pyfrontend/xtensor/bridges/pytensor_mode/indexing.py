@@ -1,0 +1,136 @@
+"""Reads and updates by index of PyTensor, on named arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.tensor.subtensor import indices_from_subtensor
+
+from ... import ops
+from ...base.errors import UnsupportedError
+from .graph import Run, fixed, implements
+from .values import axis, cast, full, is_array, kept, named, numbered, renamed
+
+
+def _entries(op: Any, node: Apply, first: int) -> list[Any]:
+    """The index of each axis, of variables: slices, and what an int or an array of ints is."""
+    inputs = node.inputs[first:]
+    if type(op).__name__ in ("AdvancedSubtensor1", "AdvancedIncSubtensor1"):
+        return inputs
+    return list(indices_from_subtensor(inputs, op.idx_list)) if getattr(op, "idx_list", None) is not None else inputs
+
+
+def _slices(first: int) -> Any:
+    """The bounds of slices, which must be known."""
+
+    def known(node: Apply) -> list[Variable]:
+        entries = [e for e in _entries(node.op, node, first) if isinstance(e, slice)]
+        return [v for e in entries for v in (e.start, e.stop, e.step) if isinstance(v, Variable)]
+
+    return known
+
+
+class Selection:
+    """An index, put together for `isel` and `at`: what it selects along each dim, and the dims of the result."""
+
+    def __init__(self, node: Apply, entries: Sequence[Any], values: dict[Variable, Any], type_: Any) -> None:
+        self.node, self.values = node, values
+        self.indexers: dict[str, Any] = {}
+        self.order: list[str | None] = []  # of the result: dims by axis
+        found = [self._read(e) for e in entries]
+        found = [y for e, x in zip(entries, found, strict=True) for y in self._spread(e, x)]
+        arrays = [i for i, x in enumerate(found) if not isinstance(x, (slice, int)) and self._ndim(x)]
+        advanced = [i for i, x in enumerate(found) if not isinstance(x, slice)] if arrays else []
+        ndim = max((self._ndim(found[i]) for i in advanced), default=0)
+        points: list[str | None] = [f"point{k}" for k in range(ndim)]
+        adjacent = advanced == list(range(advanced[0], advanced[-1] + 1)) if advanced else True
+        if advanced and not adjacent:
+            self.order += points
+        for i in range(type_.ndim):
+            x = found[i] if i < len(found) else slice(None)
+            if isinstance(x, slice):
+                self.order.append(axis(i))
+                if x != slice(None):
+                    self.indexers[axis(i)] = x
+                continue
+            if advanced and adjacent and i == advanced[0]:
+                self.order += points
+            self.indexers[axis(i)] = x if isinstance(x, int) else self._points(x, ndim)
+        self.axes = {i for i in range(type_.ndim) if axis(i) in self.indexers}
+
+    def _value(self, v: Any) -> Any:
+        return v.data if isinstance(v, Constant) else self.values[v] if isinstance(v, Variable) else v
+
+    def _read(self, entry: Any) -> Any:
+        if isinstance(entry, slice):
+            return slice(*(self._bound(v) for v in (entry.start, entry.stop, entry.step)))
+        value = self._value(entry)
+        if isinstance(value, slice):
+            return slice(*(None if b is None else int(b) for b in (value.start, value.stop, value.step)))
+        if value is None:
+            raise UnsupportedError(f'the mode "XTENSOR" has no new axis in an index, as in {self.node.outputs[0]}')
+        if not is_array(value) and np.ndim(value) == 0 and np.asarray(value).dtype != np.bool_:
+            return int(value)
+        return value, entry.type
+
+    def _bound(self, v: Any) -> int | None:
+        value = self._value(v)
+        return None if value is None else int(fixed(value, "a bound of a slice", self.node))
+
+    def _spread(self, entry: Any, x: Any) -> list[Any]:
+        """A mask as the positions where it holds, along each of its axes."""
+        if isinstance(x, (slice, int)) or x[1].dtype != "bool":
+            return [x]
+        mask = fixed(x[0], "the number of positions where a mask holds", self.node)
+        return [(p, x[1].clone(dtype="int64", shape=(None,))) for p in np.nonzero(mask)]
+
+    @staticmethod
+    def _ndim(x: Any) -> int:
+        return 0 if isinstance(x, int) else int(x[1].ndim)
+
+    def _points(self, x: tuple[Any, Any], ndim: int) -> Any:
+        value, type_ = x
+        shift = ndim - type_.ndim
+        return renamed(named(value, type_), {axis(i): f"point{i + shift}" for i in range(type_.ndim)})
+
+
+def _selection(op: Any, node: Apply, first: int, given: Sequence[Any]) -> Selection:
+    entries = _entries(op, node, first)
+    return Selection(node, entries, dict(zip(node.inputs, given, strict=True)), node.inputs[0].type)
+
+
+@implements("Subtensor", "AdvancedSubtensor", "AdvancedSubtensor1", known=_slices(1))
+def read(op: Any, node: Apply) -> Run:
+    type_ = node.inputs[0].type
+
+    def run(*given: Any) -> Any:
+        s = _selection(op, node, 1, given)
+        x = full(given[0], type_, {*kept(type_), *s.axes})
+        return numbered(ops.isel(x, s.indexers) if s.indexers else x, s.order)
+
+    return run
+
+
+@implements("IncSubtensor", "AdvancedIncSubtensor", "AdvancedIncSubtensor1", known=_slices(2))
+def update(op: Any, node: Apply) -> Run:
+    type_, update_type = (v.type for v in node.inputs[:2])
+
+    def run(*given: Any) -> Any:
+        s = _selection(op, node, 2, given)
+        x = full(given[0], type_, {*kept(type_), *s.axes})
+        y = cast(named(given[1], update_type), type_.dtype)
+        # The axes of y are the last ones of what is selected.
+        shift = len(s.order) - update_type.ndim
+        y = renamed(y, {axis(i): s.order[i + shift] or "" for i in range(update_type.ndim)})
+        batch = {d: n for d, n in y.sizes.items() if d.startswith("batch") and d not in x.dims}
+        x = ops.expand_dims(x, batch) if batch else x
+        if not s.indexers:
+            new = y if op.set_instead_of_inc else x + y
+            return ops.broadcast_like(new, x)
+        at = x.at(s.indexers)
+        return at.set(y) if op.set_instead_of_inc else at.add(y)
+
+    return run

@@ -1,0 +1,136 @@
+"""The linker behind the mode: a graph of PyTensor as one program, called with NumPy arrays."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+from pytensor.graph.basic import Variable
+from pytensor.link.basic import JITLinker
+
+from ... import ops, random
+from ...call.arrays import array
+from ...transforms.jit import jit
+from .graph import KNOWN, Checks, Graph, found, is_draw
+from .values import axis, cast, in_order, kept, named
+
+# Rewrites to ops which work in place, or which are kernels of another library.
+_OF_OTHERS = (
+    "cxx_only", "BlasOpt", "inplace", "fusion", "local_careduce_fusion", "scan_make_inplace",
+    "scan_save_mem_prealloc", "scan_reduce_trace_prealloc", "reuse_lu_decomposition_multiple_solves",
+    "reuse_decomposition_multiple_solves", "scan_split_non_sequence_lu_decomposition_solve",
+    "scan_split_non_sequence_decomposition_and_solve",
+)  # fmt: skip
+
+
+class XTensorLinker(JITLinker):
+    """Links a graph to one program of xtensor."""
+
+    required_rewrites = ("minimum_compile",)
+    incompatible_rewrites = _OF_OTHERS
+
+    def fgraph_convert(self, fgraph: Any, *args: Any, **kwargs: Any) -> Program:
+        return Program(fgraph)
+
+    def create_thunk_inputs(self, storage_map: Any) -> list[Any]:
+        return [storage_map[v] for v in self.fgraph.inputs]
+
+    def jit_compile(self, fn: Program) -> Program:
+        return fn
+
+
+class Program:
+    """A graph as a function of NumPy arrays. Integers that sizes follow from are static: a program for each value."""
+
+    def __init__(self, fgraph: Any) -> None:
+        self.graph = Graph(fgraph)
+        self.types = [v.type for v in fgraph.inputs]
+        self.outputs = [v.type for v in fgraph.outputs]
+        self.generators = [i for i, t in enumerate(self.types) if is_draw(t)]
+        self.static = _static(fgraph)
+        self.arrays = [(i, t, kept(t)) for i, t in enumerate(self.types) if i not in {*self.static, *self.generators}]
+        # Generators among the results: which argument each goes back to.
+        self.origins = {k: fgraph.inputs.index(_origin(v)) for k, v in enumerate(fgraph.outputs) if is_draw(v.type)}
+        self.programs: dict[Any, Any] = {}
+        self.errors: list[Exception] = []
+
+    def __call__(self, *inputs: Any) -> list[Any]:
+        key = tuple((x.shape, x.tobytes()) for i in self.static for x in [np.asarray(inputs[i])])
+        program = self.programs.get(key)
+        if program is None:
+            program = self.programs[key] = self._compiled([inputs[i] for i in self.static])
+        arrays = []
+        for i, type_, axes in self.arrays:
+            x = np.asarray(inputs[i], type_.dtype)
+            dims = [axis(k) for k in axes]
+            arrays.append(array(x if len(axes) == x.ndim else x.reshape([x.shape[k] for k in axes]), dims=dims))
+        advanced = {i: copy.deepcopy(inputs[i]) for i in self.generators}
+        seeds = [array(np.asarray(g.bit_generator.random_raw(), "u8"), dims=()) for g in advanced.values()]
+        results, conditions = program(arrays, seeds)
+        for name, holds in conditions.items():
+            if not holds.values:
+                raise self.errors[int(name)]
+        values = iter(results)
+        return [
+            advanced[self.origins[k]] if k in self.origins else _numpy(next(values), t)
+            for k, t in enumerate(self.outputs)
+        ]
+
+    def _compiled(self, static: list[Any]) -> Any:
+        def run(arrays: list[Any], seeds: list[Any]) -> Any:
+            given: dict[int, Any] = dict(zip(self.static, static, strict=True))
+            given |= {i: x for (i, *_), x in zip(self.arrays, arrays, strict=True)}
+            given |= {i: random.key(seed) for i, seed in zip(self.generators, seeds, strict=True)}
+            with Checks() as checks:
+                found = self.graph(*(given[i] for i in range(len(self.types))))
+            conditions = {}
+            for condition, error in zip(checks.conditions, checks.errors, strict=True):
+                if error not in self.errors:
+                    self.errors.append(error)
+                name = str(self.errors.index(error))
+                holds = ops.all(cast(condition, bool))
+                conditions[name] = conditions[name] & holds if name in conditions else holds
+            results = [
+                in_order(named(x, t), t)
+                for k, (x, t) in enumerate(zip(found, self.outputs, strict=True))
+                if k not in self.origins
+            ]
+            return results, conditions
+
+        return jit(run)
+
+
+def _numpy(x: Any, type_: Any) -> Any:
+    """A result as PyTensor expects it: all axes, an array of NumPy."""
+    values = np.asarray(x.values, type_.dtype)
+    axes = kept(type_)
+    if len(axes) == type_.ndim:
+        return values
+    sizes = dict(zip(axes, values.shape, strict=True))
+    return values.reshape([sizes.get(i, 1) for i in range(type_.ndim)])
+
+
+def _static(fgraph: Any) -> list[int]:
+    """The integer arguments that sizes follow from."""
+    work: list[Variable] = []
+    for node in fgraph.toposort():
+        known = found(KNOWN, node.op)
+        work += known(node) if known else []
+    seen: set[Variable] = set()
+    while work:
+        v = work.pop()
+        if v in seen or type(v.owner and v.owner.op).__name__ in ("Shape", "Shape_i"):
+            continue
+        seen.add(v)
+        work += v.owner.inputs if v.owner else []
+    return [
+        i for i, v in enumerate(fgraph.inputs) if v in seen and np.dtype(getattr(v.type, "dtype", "f8")).kind in "biu"
+    ]
+
+
+def _origin(v: Variable) -> Variable:
+    """The argument that a generator comes from."""
+    while v.owner is not None:
+        v = next(x for x in v.owner.inputs if is_draw(x.type))
+    return v

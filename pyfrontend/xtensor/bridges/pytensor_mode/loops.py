@@ -1,0 +1,145 @@
+"""Scans of PyTensor as loops over a named dim.
+
+PyTensor passes the memory of all states of a recurrence, and a step reads and writes it by position. Here, states are
+carries, and what a step gives is stacked. Only the arrays of a gradient that a step both reads and writes at several
+positions (PyTensor's mit-mot) are carried whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from pytensor.compile.mode import get_mode
+from pytensor.graph.basic import Apply
+
+from ... import ops
+from ...base.errors import UnsupportedError
+from ...transforms.control import scan as scan_along
+from .graph import Checks, Graph, Run, fixed, implements
+from .values import axis, fit, full, kept, named, renamed, size
+
+_STEP = "step"
+_SLOT = "slot"
+
+
+def _inside(x: Any, ndim: int, first: str) -> Any:
+    """An array of the loop as one of a step: axis 0 is `first`, the others move up."""
+    return renamed(x, {axis(0): first} | {axis(i): axis(i - 1) for i in range(1, ndim)})
+
+
+def _outside(x: Any, ndim: int, first: str) -> Any:
+    return renamed(x, {first: axis(0)} | {axis(i - 1): axis(i) for i in range(1, ndim)})
+
+
+class Scan:
+    """A scan: what its inputs and outputs are."""
+
+    def __init__(self, op: Any, node: Apply) -> None:
+        self.op, self.node, self.info = op, node, op.info
+        fgraph = op.fgraph.clone()
+        get_mode("XTENSOR").optimizer(fgraph)
+        self.graph = Graph(fgraph)
+        self.inner = self.graph.inputs
+
+    def _whole(self, x: Any, v: Any) -> Any:
+        """An outer array with axis 0."""
+        return full(x, v.type, {*kept(v.type), 0})
+
+    def __call__(self, *outer: Any) -> list[Any]:
+        op, info, node = self.op, self.info, self.node
+        steps = int(fixed(outer[0], "the number of steps", node))
+        seqs = [
+            _inside(ops.isel(self._whole(x, v), {axis(0): slice(steps)}), v.type.ndim, _STEP)
+            for x, v in zip(op.outer_seqs(outer), op.outer_seqs(node.inputs), strict=True)
+        ]
+        seqs = [fit(x, i.type) for x, i in zip(seqs, op.inner_seqs(self.inner), strict=True)]
+        mots = op.outer_mitmot(node.inputs)
+        buffers = [
+            _inside(self._whole(x, v), v.type.ndim, _SLOT) for x, v in zip(op.outer_mitmot(outer), mots, strict=True)
+        ]
+        traces = [*op.outer_mitsot(node.inputs), *op.outer_sitsot(node.inputs)]
+        taps = [*info.mit_sot_in_slices, *[(-1,)] * info.n_sit_sot]
+        like = [*_grouped(op.inner_mitsot(self.inner), info.mit_sot_in_slices), *_single(op.inner_sitsot(self.inner))]
+        wholes = [
+            self._whole(x, v) for x, v in zip([*op.outer_mitsot(outer), *op.outer_sitsot(outer)], traces, strict=True)
+        ]
+        windows = [
+            [fit(_inside(ops.isel(x, {axis(0): k}), v.type.ndim, _STEP), inner[0].type) for k in range(-min(tap))]
+            for x, v, tap, inner in zip(wholes, traces, taps, like, strict=True)
+        ]
+        carry = {
+            "step": np.int64(0), "buffers": buffers, "windows": windows, "untraced": list(op.outer_untraced_sit_sot(outer)),
+        }  # fmt: skip
+        last, stacked = scan_along(
+            self._step(list(op.outer_non_seqs(outer)), taps, like), carry, seqs, dim=_STEP, length=steps
+        )
+        results = [_outside(x, v.type.ndim, _SLOT) for x, v in zip(last["buffers"], mots, strict=True)]
+        for trace, x, v in zip(stacked[: len(traces)], wholes, traces, strict=True):
+            results.append(_kept(_outside(trace, v.type.ndim, _STEP), size(x, 0), x))
+        lengths = [int(fixed(n, "a length", node)) for n in op.outer_nitsot(outer)]
+        for trace, n, v in zip(stacked[len(traces) :], lengths, op.outer_nitsot_outs(node.outputs), strict=True):
+            results.append(_kept(_outside(trace, v.type.ndim, _STEP), n))
+        return [*results, *last["untraced"]]
+
+    def _step(self, constants: list[Any], taps: Sequence[Any], like: Sequence[Any]) -> Any:
+        op, info = self.op, self.info
+        reads, writes = info.normalized_mit_mot_in_slices, info.normalized_mit_mot_out_slices
+
+        def step(carry: Any, seqs: Any) -> Any:
+            at = carry["step"]
+            moved = [ops.isel(b, {_SLOT: at + t}) for b, tap in zip(carry["buffers"], reads, strict=True) for t in tap]
+            states = [w[len(w) + t] for w, tap in zip(carry["windows"], taps, strict=True) for t in tap]
+            given = [*seqs, *moved, *states, *carry["untraced"], *constants]
+            with Checks():  # conditions of a step are not looked at
+                found = self.graph(*[fit(x, v.type) for x, v in zip(given, self.inner, strict=True)])
+            buffers = []
+            for b, xs, tap in zip(carry["buffers"], op.inner_mitmot_outs_grouped(found), writes, strict=True):
+                for x, t in zip(xs, tap, strict=True):
+                    b = b.at({_SLOT: at + t}).set(_known(x, b.dtype))
+                buffers.append(b)
+            new = [*op.inner_mitsot_outs(found), *op.inner_sitsot_outs(found)]
+            new = [fit(named(x, i[0].type), i[0].type) for x, i in zip(new, like, strict=True)]
+            windows = [[*w[1:], x] for w, x in zip(carry["windows"], new, strict=True)]
+            outs = op.inner_nitsot_outs(self.graph.outputs)
+            free = [fit(named(x, v.type), v.type) for x, v in zip(op.inner_nitsot_outs(found), outs, strict=True)]
+            untraced = list(op.inner_untraced_sit_sot_outs(found))
+            return {"step": at + 1, "buffers": buffers, "windows": windows, "untraced": untraced}, [*new, *free]
+
+        return step
+
+
+def _known(x: Any, dtype: Any) -> Any:
+    return x if hasattr(x, "dims") else np.asarray(x, dtype)
+
+
+def _single(variables: Sequence[Any]) -> list[list[Any]]:
+    return [[v] for v in variables]
+
+
+def _grouped(variables: Sequence[Any], taps: Sequence[Any]) -> list[list[Any]]:
+    found, rest = [], list(variables)
+    for tap in taps:
+        found.append(rest[: len(tap)])
+        rest = rest[len(tap) :]
+    return found
+
+
+def _kept(trace: Any, length: int, before: Any = None) -> Any:
+    """The last states, as many as PyTensor keeps: what the steps gave, after the first ones of `before`."""
+    steps = size(trace, 0)
+    if length <= steps:
+        return ops.isel(trace, {axis(0): slice(steps - length, steps)})
+    first = length - steps
+    return ops.concat([ops.isel(before, {axis(0): slice(first)}), trace], axis(0))
+
+
+@implements("Scan", known=lambda node: [node.inputs[0], *node.op.outer_nitsot(node.inputs)])
+def scan(op: Any, node: Apply) -> Run:
+    if op.info.as_while:
+        raise UnsupportedError(
+            f'the mode "XTENSOR" has no scan that ends by a condition (until), as in {node.outputs[0]}. Compile this '
+            "graph in another mode"
+        )
+    return Scan(op, node)

@@ -1,0 +1,182 @@
+"""Linear algebra of PyTensor, on named arrays: rows are axis 0, columns axis 1, all other dims batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytensor.graph.basic import Apply
+
+from ... import linalg, ops
+from ...base.errors import UnsupportedError
+from .graph import Run, implements
+from .values import axis, cast, full, numbered, renamed
+
+_PAIR = (axis(0), axis(1))
+
+
+def _transposed(x: Any) -> Any:
+    return renamed(x, {axis(0): axis(1), axis(1): axis(0)})
+
+
+def _symmetric(x: Any, lower: bool) -> Any:
+    """The matrix whose other triangle is not read."""
+    kept = linalg.tril(x, dims=_PAIR) if lower else linalg.triu(x, dims=_PAIR)
+    strict = linalg.tril(x, dims=_PAIR, k=-1) if lower else linalg.triu(x, dims=_PAIR, k=1)
+    return kept + _transposed(strict)
+
+
+def _floats(x: Any, node: Apply) -> Any:
+    return cast(x, node.outputs[0].type.dtype)
+
+
+@implements("Cholesky")
+def cholesky(op: Any, node: Apply) -> Run:
+    type_ = node.inputs[0].type
+
+    def run(x: Any) -> Any:
+        found = linalg.cholesky(_symmetric(_floats(full(x, type_), node), op.lower), dims=_PAIR)
+        return found if op.lower else _transposed(found)
+
+    return run
+
+
+def _right(op: Any, node: Apply, b: Any) -> Any:
+    """The right-hand sides: their columns have a dim of their own."""
+    return renamed(full(b, node.inputs[-1].type), {axis(1): "side"})
+
+
+def _solution(op: Any, x: Any) -> Any:
+    return numbered(x, [axis(1), "side"] if "side" in x.dims else [axis(1)])
+
+
+@implements("SolveTriangular")
+def solve_triangular(op: Any, node: Apply) -> Run:
+    def run(a: Any, b: Any) -> Any:
+        a, b = _floats(full(a, node.inputs[0].type), node), _floats(_right(op, node, b), node)
+        unit = op.unit_diagonal
+        if getattr(op, "trans", 0) in (1, "T"):  # of versions before 3
+            return _solution(op, linalg.triangular_solve(_transposed(a), b, _PAIR, not op.lower, unit))
+        return _solution(op, linalg.triangular_solve(a, b, _PAIR, op.lower, unit))
+
+    return run
+
+
+@implements("Solve", "CholeskySolve")
+def solve(op: Any, node: Apply) -> Run:
+    kind = getattr(op, "assume_a", "gen")
+
+    def run(a: Any, b: Any) -> Any:
+        a, b = _floats(full(a, node.inputs[0].type), node), _floats(_right(op, node, b), node)
+        lower = getattr(op, "lower", False)
+        if type(op).__name__ == "CholeskySolve":
+            return _solution(op, linalg.cho_solve(a if lower else _transposed(a), b, _PAIR))
+        if kind in ("pos", "positive definite"):
+            return _solution(op, linalg.cho_solve(linalg.cholesky(_symmetric(a, lower), _PAIR), b, _PAIR))
+        if kind in ("sym", "her", "symmetric", "hermitian"):
+            a = _symmetric(a, lower)
+        return _solution(op, linalg.solve(a, b, _PAIR))
+
+    return run
+
+
+@implements("MatrixInverse")
+def inverse(op: Any, node: Apply) -> Run:
+    return lambda x: linalg.inv(_floats(full(x, node.inputs[0].type), node), _PAIR)
+
+
+@implements("MatrixPinv")
+def pseudo_inverse(op: Any, node: Apply) -> Run:
+    return lambda x: linalg.pinv(_floats(full(x, node.inputs[0].type), node), _PAIR, rtol=1e-15)
+
+
+@implements("Det")
+def determinant(op: Any, node: Apply) -> Run:
+    return lambda x: linalg.det(_floats(full(x, node.inputs[0].type), node), _PAIR)
+
+
+@implements("SLogDet")
+def log_determinant(op: Any, node: Apply) -> Run:
+    return lambda x: list(linalg.slogdet(_floats(full(x, node.inputs[0].type), node), _PAIR))
+
+
+@implements("Eigh", "Eigvalsh")
+def eigh(op: Any, node: Apply) -> Run:
+    lower = getattr(op, "lower", getattr(op, "UPLO", "L") == "L")
+
+    def run(x: Any, other: Any = None) -> Any:
+        if other is not None:
+            raise UnsupportedError(f'the mode "XTENSOR" has no generalised eigenvalues, as in {node.outputs[0]}')
+        w, v = linalg.eigh(_symmetric(_floats(full(x, node.inputs[0].type), node), lower), _PAIR, inner="rank")
+        values = numbered(w, ["rank"])
+        return values if type(op).__name__ == "Eigvalsh" else [values, numbered(v, [axis(0), "rank"])]
+
+    return run
+
+
+@implements("Eig")
+def eig(op: Any, node: Apply) -> Run:
+    def run(x: Any) -> Any:
+        w, v = linalg.eig(full(x, node.inputs[0].type), _PAIR, inner="rank")
+        return [numbered(w, ["rank"]), numbered(v, [axis(0), "rank"])]
+
+    return run
+
+
+@implements("SVD")
+def svd(op: Any, node: Apply) -> Run:
+    def run(x: Any) -> Any:
+        x = full(x, node.inputs[0].type)
+        u, s, vh = linalg.svd(x, _PAIR, inner="rank", full_matrices=op.full_matrices and op.compute_uv)
+        if not op.compute_uv:
+            return numbered(s, ["rank"])
+        inner = next(d for d in u.dims if d not in x.dims), next(d for d in vh.dims if d not in x.dims)
+        return [numbered(u, [axis(0), inner[0]]), numbered(s, ["rank"]), numbered(vh, [inner[1], axis(1)])]
+
+    return run
+
+
+@implements("QR", "QRFull", "QRIncomplete")
+def qr(op: Any, node: Apply) -> Run:
+    mode = {"economic": "reduced", "reduced": "reduced", "full": "complete", "complete": "complete", "r": "reduced"}
+    if getattr(op, "pivoting", False) or op.mode not in mode:
+        raise UnsupportedError(
+            f'the mode "XTENSOR" has no QR with pivots or in mode {op.mode!r}, as in {node.outputs[0]}'
+        )
+
+    def run(x: Any) -> Any:
+        q, r = linalg.qr(full(x, node.inputs[0].type), _PAIR, inner="rank", mode=mode[op.mode])
+        r = numbered(r, ["rank", axis(1)])
+        return r if op.mode == "r" else [numbered(q, [axis(0), "rank"]), r]
+
+    return run
+
+
+@implements("LU")
+def lu(op: Any, node: Apply) -> Run:
+    if op.p_indices:
+        raise UnsupportedError(f'the mode "XTENSOR" has no LU with indices of rows, as in {node.outputs[0]}')
+
+    def run(x: Any) -> Any:
+        p, lower, upper = linalg.lu(full(x, node.inputs[0].type), _PAIR, inner="rank")
+        upper = numbered(upper, ["rank", axis(1)])
+        row = next(d for d in p.dims if d.startswith(axis(0)) and d != axis(0))
+        if op.permute_l:
+            return [numbered(ops.dot(p, lower, dim=row), [axis(0), "rank"]), upper]
+        return [numbered(p, [axis(0), row]), numbered(lower, [row, "rank"]), upper]
+
+    return run
+
+
+@implements("Expm")
+def expm(op: Any, node: Apply) -> Run:
+    return lambda x: linalg.expm(_floats(full(x, node.inputs[0].type), node), _PAIR)
+
+
+@implements("BlockDiagonal")
+def block_diagonal(op: Any, node: Apply) -> Run:
+    def run(*xs: Any) -> Any:
+        return linalg.block_diag(
+            *(_floats(full(x, v.type), node) for x, v in zip(xs, node.inputs, strict=True)), dims=_PAIR
+        )
+
+    return run
