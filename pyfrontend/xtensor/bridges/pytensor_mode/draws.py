@@ -1,7 +1,7 @@
 """Random variables of PyTensor: the same distributions, drawn by the counters of `xt.random`.
 
-A generator of NumPy gives a seed for each call of a program. Inside of the program a key stands for it, and each node draws
-with a part of the key. So the numbers are not those of PyTensor's other modes.
+A generator of NumPy gives a seed for each call of a program. Inside of the program, a key stands for it, and each node
+draws with a part of the key. So the numbers are not those of PyTensor's other modes.
 """
 
 from __future__ import annotations

@@ -15,16 +15,20 @@ from .values import fit, is_array
 # From the values of a node's inputs to those of its outputs: one, or a list.
 Run = Callable[..., Any]
 
+Implementation = Callable[[Any, Apply], Run]
+
 # By the name of a class of PyTensor, whose place differs between versions.
-_TABLE: dict[str, Callable[[Any, Apply], Run]] = {}
+_TABLE: dict[str, Implementation] = {}
 # Of the inputs of an op, those that the program must know while it is traced: sizes, and positions of slices.
 KNOWN: dict[str, Callable[[Apply], Sequence[Variable]]] = {}
 
 
-def implements(*names: str, known: Callable[[Apply], Sequence[Variable]] | None = None) -> Any:
+def implements(
+    *names: str, known: Callable[[Apply], Sequence[Variable]] | None = None
+) -> Callable[[Implementation], Implementation]:
     """Adds a function (op, node) that returns what runs the node."""
 
-    def add(f: Callable[[Any, Apply], Run]) -> Callable[[Any, Apply], Run]:
+    def add(f: Implementation) -> Implementation:
         for name in names:
             _TABLE[name] = f
             if known is not None:
@@ -58,8 +62,8 @@ def fixed(x: Any, what: str, node: Apply) -> Any:
     """A value that must be known while tracing."""
     if is_array(x):
         raise ArgumentError(
-            f"{what} of {node.op}, by which {node.outputs[0]} is computed, depends on the elements of an array. The mode "
-            '"XTENSOR" needs sizes that follow from integer arguments and from sizes of arrays'
+            f"{what} of {node.op}, by which {node.outputs[0]} is computed, depends on the elements of an array. The "
+            'mode "XTENSOR" needs sizes that follow from integer arguments and from sizes of arrays'
         )
     return x
 

@@ -9,8 +9,7 @@ import numpy as np
 from pytensor.graph.basic import Variable
 from pytensor.link.basic import JITLinker
 
-from ... import ops, random
-from ...call.arrays import array
+from ... import _native, ops, random
 from ...transforms.jit import jit
 from .graph import KNOWN, Checks, Graph, found, is_draw
 from .values import axis, cast, in_order, kept, named
@@ -49,42 +48,50 @@ class Program:
         self.outputs = [v.type for v in fgraph.outputs]
         self.generators = [i for i, t in enumerate(self.types) if is_draw(t)]
         self.static = _static(fgraph)
-        self.arrays = [(i, t, kept(t)) for i, t in enumerate(self.types) if i not in {*self.static, *self.generators}]
+        # Of each array: the dtype, the dims, and the axes that these are, unless they are all.
+        self.arrays = {
+            i: (np.dtype(t.dtype), tuple(map(axis, kept(t))), None if len(kept(t)) == t.ndim else kept(t))
+            for i, t in enumerate(self.types)
+            if i not in {*self.static, *self.generators}
+        }
         # Generators among the results: which argument each goes back to.
         self.origins = {k: fgraph.inputs.index(_origin(v)) for k, v in enumerate(fgraph.outputs) if is_draw(v.type)}
+        self.layouts = [None if k in self.origins else _layout(t) for k, t in enumerate(self.outputs)]
         self.programs: dict[Any, Any] = {}
         self.errors: list[Exception] = []
 
     def __call__(self, *inputs: Any) -> list[Any]:
-        key = tuple((x.shape, x.tobytes()) for i in self.static for x in [np.asarray(inputs[i])])
+        key = tuple([(x.shape, x.tobytes()) for i in self.static for x in [np.asarray(inputs[i])]])
         program = self.programs.get(key)
         if program is None:
             program = self.programs[key] = self._compiled([inputs[i] for i in self.static])
-        arrays = []
-        for i, type_, axes in self.arrays:
-            x = np.asarray(inputs[i], type_.dtype)
-            dims = [axis(k) for k in axes]
-            arrays.append(array(x if len(axes) == x.ndim else x.reshape([x.shape[k] for k in axes]), dims=dims))
+        given = []
+        for i, (dtype, dims, axes) in self.arrays.items():
+            x = np.asarray(inputs[i], dtype)
+            given.append(_native.from_buffer(x if axes is None else x.reshape([x.shape[k] for k in axes]), dims))
         advanced = {i: copy.deepcopy(inputs[i]) for i in self.generators}
-        seeds = [array(np.asarray(g.bit_generator.random_raw(), "u8"), dims=()) for g in advanced.values()]
-        results, conditions = program(arrays, seeds)
-        for name, holds in conditions.items():
-            if not holds.values:
-                raise self.errors[int(name)]
+        for generator in advanced.values():
+            given.append(_native.from_buffer(np.asarray(generator.bit_generator.random_raw(), "u8"), ()))
+        results = program(*given)
+        if type(results) is dict:
+            for name, holds in results["conditions"].items():
+                if not holds.values:
+                    raise self.errors[int(name)]
+            results = results["results"]
         values = iter(results)
         return [
-            advanced[self.origins[k]] if k in self.origins else _numpy(next(values), t)
-            for k, t in enumerate(self.outputs)
+            advanced[self.origins[k]] if k in self.origins else _numpy(next(values), layout)
+            for k, layout in enumerate(self.layouts)
         ]
 
     def _compiled(self, static: list[Any]) -> Any:
-        def run(arrays: list[Any], seeds: list[Any]) -> Any:
+        def run(*arrays: Any) -> Any:
             given: dict[int, Any] = dict(zip(self.static, static, strict=True))
-            given |= {i: x for (i, *_), x in zip(self.arrays, arrays, strict=True)}
-            given |= {i: random.key(seed) for i, seed in zip(self.generators, seeds, strict=True)}
+            given |= dict(zip([*self.arrays, *self.generators], arrays, strict=True))
+            given |= {i: random.key(given[i]) for i in self.generators}
             with Checks() as checks:
                 found = self.graph(*(given[i] for i in range(len(self.types))))
-            conditions = {}
+            conditions: dict[str, Any] = {}
             for condition, error in zip(checks.conditions, checks.errors, strict=True):
                 if error not in self.errors:
                     self.errors.append(error)
@@ -96,19 +103,23 @@ class Program:
                 for k, (x, t) in enumerate(zip(found, self.outputs, strict=True))
                 if k not in self.origins
             ]
-            return results, conditions
+            return {"results": results, "conditions": conditions} if conditions else results
 
         return jit(run)
 
 
-def _numpy(x: Any, type_: Any) -> Any:
-    """A result as PyTensor expects it: all axes, an array of NumPy."""
-    values = np.asarray(x.values, type_.dtype)
+def _layout(type_: Any) -> list[bool] | None:
+    """Whether each axis has a dim; None: all have."""
     axes = kept(type_)
-    if len(axes) == type_.ndim:
-        return values
-    sizes = dict(zip(axes, values.shape, strict=True))
-    return values.reshape([sizes.get(i, 1) for i in range(type_.ndim)])
+    return None if len(axes) == type_.ndim else [i in axes for i in range(type_.ndim)]
+
+
+def _numpy(x: Any, layout: list[bool] | None) -> Any:
+    """A result as PyTensor expects it: an array of NumPy with all axes."""
+    if layout is None:
+        return x.values
+    sizes = iter(x.shape)
+    return x.values.reshape([next(sizes) if has_dim else 1 for has_dim in layout])
 
 
 def _static(fgraph: Any) -> list[int]:

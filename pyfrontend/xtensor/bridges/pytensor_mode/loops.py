@@ -69,9 +69,8 @@ class Scan:
             [fit(_inside(ops.isel(x, {axis(0): k}), v.type.ndim, _STEP), inner[0].type) for k in range(-min(tap))]
             for x, v, tap, inner in zip(wholes, traces, taps, like, strict=True)
         ]
-        carry = {
-            "step": np.int64(0), "buffers": buffers, "windows": windows, "untraced": list(op.outer_untraced_sit_sot(outer)),
-        }  # fmt: skip
+        untraced = list(op.outer_untraced_sit_sot(outer))
+        carry = {"step": np.int64(0), "buffers": buffers, "windows": windows, "untraced": untraced}
         last, stacked = scan_along(
             self._step(list(op.outer_non_seqs(outer)), taps, like), carry, seqs, dim=_STEP, length=steps
         )

@@ -128,8 +128,8 @@ def function_of(op: Any, dtypes: Sequence[str], node: Apply) -> Callable[..., An
     f = found(_OF_RESULT, op) or found(_COMPOSED, op)
     if f is None:
         raise UnsupportedError(
-            f'the mode "XTENSOR" has no {type(op).__name__}, by which {node.outputs[0]} is computed. Compile this graph '
-            "in another mode"
+            f'the mode "XTENSOR" has no {type(op).__name__}, by which {node.outputs[0]} is computed. Compile this '
+            "graph in another mode"
         )
     return lambda *xs: f(*(cast(x, dtype) for x in xs))
 

@@ -196,6 +196,19 @@ def softmax(op: Any, node: Apply) -> Run:
     return lambda x: f(full(x, type_, {*kept(type_), *axes}), dim=[axis(i) for i in axes])
 
 
+@implements("SoftmaxGrad")
+def softmax_gradient(op: Any, node: Apply) -> Run:
+    """An op of PyTensor before version 3."""
+    type_ = node.inputs[1].type
+    dims = [axis(i) for i in _axes(op, type_.ndim)]
+
+    def run(cotangent: Any, y: Any) -> Any:
+        cotangent, y = (full(x, v.type) for x, v in zip((cotangent, y), node.inputs, strict=True))
+        return y * (cotangent - ops.sum(cotangent * y, dim=dims))
+
+    return run
+
+
 @implements("SortOp", "ArgSortOp", known=lambda node: node.inputs[1:2])
 def sort(op: Any, node: Apply) -> Run:
     type_ = node.inputs[0].type

@@ -1,11 +1,11 @@
 """PyTensor's tensors, whose axes have numbers, as arrays with named dims.
 
-Axis i is dim "axis<i>". An axis that the type of a variable knows to have size 1 is not there at all: PyTensor broadcasts
-along these axes and no others, and named dims broadcast where they are missing. So an elementwise op of PyTensor is one of
-ours, and a DimShuffle is a rename. Dims with other names, such as those of a batch, pass through every op.
+Axis i is dim "axis<i>". An axis is left out if the type of the variable knows that its size is 1. PyTensor broadcasts
+along these axes and no others, and named dims broadcast where they are missing. So an elementwise op of PyTensor is
+one of ours, and a DimShuffle is a rename. Dims with other names, such as those of a batch, pass through every op.
 
-A value inside of a graph is either such an array or *known* while tracing: a NumPy array or number, None, a slice. Sizes
-are known, and what PyTensor computes of sizes alone.
+A value inside of a graph is such an array, or it is *known* while tracing: a NumPy array or number, None, a slice.
+Sizes are known, and so is what PyTensor computes of sizes alone.
 """
 
 from __future__ import annotations
