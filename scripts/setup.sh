@@ -87,7 +87,7 @@ if ! [ -x build/Release/bin/xtensor-opt ] || [ "$(cat .venv/.installed 2>/dev/nu
     echo "The build failed; all it said is in build/setup.log" >&2
     exit 1
   fi
-  for tool in xtensor-compile xtensor-opt xtensor-lsp-server; do
+  for tool in xtensor-compile xtensor-opt xtensor-reduce xtensor-lsp-server; do
     ln -sf "$PWD/build/Release/bin/$tool" ".venv/bin/$tool"
   done
   rm -f .venv/.editable

@@ -1,4 +1,4 @@
-"""The commands xtensor-opt, xtensor-compile and xtensor-lsp-server, whose programs are in xtensor/bin."""
+"""The commands xtensor-opt, xtensor-reduce, xtensor-compile and xtensor-lsp-server: programs in xtensor/bin."""
 
 from __future__ import annotations
 

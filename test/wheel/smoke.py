@@ -91,6 +91,12 @@ def programs_for_text_run():
         subprocess.run(["xtensor-compile", "-", "-o", f"{folder}/m.xtb"], input=text, text=True, check=True)
         loaded = xt.load(f"{folder}/m.xtb")
         np.testing.assert_allclose(np.asarray(loaded(xt.array(np.zeros(2, "f4"), dims="a"))), 1)
+        program, small, test = (Path(folder, name) for name in ("p.mlir", "small.mlir", "test.sh"))
+        program.write_text(text)
+        test.write_text('#!/bin/sh\ngrep -q xtensor.array "$1" && exit 1\nexit 0\n')
+        test.chmod(0o755)
+        subprocess.run(["xtensor-reduce", program, f"--reduction-tree=test={test}", "-o", small], check=True)
+        assert "xtensor.exp" not in small.read_text(), small.read_text()
     start = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"processId": None, "capabilities": {}}}
     stop = {"jsonrpc": "2.0", "id": 1, "method": "shutdown"}
     sent = map(json.dumps, (start, stop, {"jsonrpc": "2.0", "method": "exit"}))

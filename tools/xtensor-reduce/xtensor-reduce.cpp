@@ -1,0 +1,188 @@
+// xtensor-reduce: mlir-reduce with this project's dialect, passes and phases, and with changes that
+// make a program of arrays smaller. Upstream's reduction alone only erases ops that nothing uses.
+#include "Pipelines.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Reducer/ReductionPatternInterface.h"
+#include "mlir/Target/LLVMIR/Dialect/All.h"
+#include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
+
+using namespace mlir;
+
+namespace {
+/// Whether the module of `op` is still valid and interesting after `change`, which is made in a
+/// copy of it. The mapping leads from the module to the copy.
+bool staysInteresting(Operation *op, const Tester &tester,
+                      llvm::function_ref<void(const IRMapping &)> change) {
+  IRMapping copied;
+  OwningOpRef<ModuleOp> copy = cast<ModuleOp>(op->getParentOfType<ModuleOp>()->clone(copied));
+  change(copied);
+  // An alternative that does not fit is no error of the user's.
+  ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
+  return succeeded(verify(*copy)) &&
+         tester.isInteresting(*copy).first == Tester::Interestingness::True;
+}
+
+/// Zeros, or null where a size is open.
+Attribute zerosOf(xtensor::ArrayType type) {
+  if (!type.hasStaticShape())
+    return {};
+  auto tensor = RankedTensorType::get(type.getShape(), type.getElementType());
+  if (TypedAttr zero = Builder(type.getContext()).getZeroAttr(type.getElementType()))
+    return DenseElementsAttr::get(tensor, static_cast<Attribute>(zero));
+  return {};
+}
+
+/// Values of the type of `result` that it could be instead: arguments of the regions around its op,
+/// then operands.
+llvm::SmallSetVector<Value, 8> alternativesTo(OpResult result) {
+  llvm::SmallSetVector<Value, 8> found;
+  Operation *op = result.getOwner();
+  for (Block *block = op->getBlock(); block; block = block->getParentOp()->getBlock()) {
+    found.insert(block->args_begin(), block->args_end());
+    if (block->getParentOp()->hasTrait<OpTrait::IsIsolatedFromAbove>())
+      break;
+  }
+  found.insert(op->operand_begin(), op->operand_end());
+  found.remove_if([&](Value value) { return value.getType() != result.getType(); });
+  return found;
+}
+
+/// An op becomes zeros, an argument or one of its operands. An op without uses goes.
+struct ReplaceOp : RewritePattern {
+  ReplaceOp(MLIRContext *context, Tester &tester)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context), tester(tester) {}
+
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    if (!isa<xtensor::XTensorDialect>(op->getDialect()) || isa<xtensor::ConstantOp>(op) ||
+        op->hasTrait<OpTrait::IsTerminator>())
+      return failure();
+    bool changed = false;
+    for (OpResult result : op->getResults())
+      changed |= !result.use_empty() && replace(result, rewriter);
+    bool gone = op->use_empty() && staysInteresting(op, tester, [&](const IRMapping &copied) {
+                  copied.lookup(op)->erase();
+                });
+    if (gone)
+      eraseWithInputs(op, rewriter);
+    return success(changed || gone);
+  }
+
+private:
+  bool replace(OpResult result, PatternRewriter &rewriter) const {
+    Operation *op = result.getOwner();
+    auto type = dyn_cast<xtensor::ArrayType>(result.getType());
+    auto zeros = dyn_cast_or_null<ElementsAttr>(type ? zerosOf(type) : Attribute());
+    if (zeros && staysInteresting(op, tester, [&](const IRMapping &copied) {
+          OpBuilder b(copied.lookup(op));
+          copied.lookup<Value>(result).replaceAllUsesWith(
+              xtensor::ConstantOp::create(b, op->getLoc(), type, zeros));
+        })) {
+      rewriter.replaceAllUsesWith(result,
+                                  xtensor::ConstantOp::create(rewriter, op->getLoc(), type, zeros));
+      return true;
+    }
+    for (Value value : alternativesTo(result))
+      if (staysInteresting(op, tester, [&](const IRMapping &copied) {
+            copied.lookup<Value>(result).replaceAllUsesWith(copied.lookup(value));
+          })) {
+        rewriter.replaceAllUsesWith(result, value);
+        return true;
+      }
+    return false;
+  }
+
+  /// Ops of the same block that nothing else used go, too. The pass has seen them already.
+  static void eraseWithInputs(Operation *op, PatternRewriter &rewriter) {
+    llvm::SmallVector<Value> operands(op->getOperands());
+    Block *block = op->getBlock();
+    rewriter.eraseOp(op);
+    llvm::SmallSetVector<Operation *, 4> inputs;
+    for (Value operand : operands)
+      if (Operation *input = operand.getDefiningOp(); input && input->getBlock() == block)
+        inputs.insert(input);
+    for (Operation *input : inputs)
+      if (isOpTriviallyDead(input))
+        eraseWithInputs(input, rewriter);
+  }
+
+  Tester &tester;
+};
+
+/// A function that nothing calls loses results, and arguments that it does not use.
+struct ShortenFunction : OpRewritePattern<func::FuncOp> {
+  ShortenFunction(MLIRContext *context, Tester &tester)
+      : OpRewritePattern(context), tester(tester) {}
+
+  LogicalResult matchAndRewrite(func::FuncOp f, PatternRewriter &rewriter) const override {
+    if (f.isExternal() || !SymbolTable::symbolKnownUseEmpty(f, f->getParentOp()))
+      return failure();
+    for (unsigned i = 0; i < f.getNumResults(); ++i)
+      if (tryChange(f, rewriter, [i](func::FuncOp g) { eraseResult(g, i); }))
+        return success();
+    for (BlockArgument argument : f.getArguments())
+      if (unsigned i = argument.getArgNumber();
+          argument.use_empty() &&
+          tryChange(f, rewriter, [i](func::FuncOp g) { (void)g.eraseArgument(i); }))
+        return success();
+    return failure();
+  }
+
+private:
+  static void eraseResult(func::FuncOp f, unsigned i) {
+    f.walk([&](func::ReturnOp op) { op->eraseOperand(i); });
+    (void)f.eraseResult(i);
+  }
+  bool tryChange(func::FuncOp f, PatternRewriter &rewriter,
+                 llvm::function_ref<void(func::FuncOp)> change) const {
+    if (!staysInteresting(f, tester, [&](const IRMapping &copied) {
+          change(cast<func::FuncOp>(copied.lookup(f.getOperation())));
+        }))
+      return false;
+    rewriter.modifyOpInPlace(f, [&] { change(f); });
+    return true;
+  }
+
+  Tester &tester;
+};
+
+struct Reductions : DialectReductionPatternInterface {
+  explicit Reductions(Dialect *dialect) : DialectReductionPatternInterface(dialect) {}
+  void populateReductionPatterns(RewritePatternSet &) const override {}
+  void populateReductionPatternsWithTester(RewritePatternSet &patterns,
+                                           Tester &tester) const override {
+    patterns.add<ReplaceOp, ShortenFunction>(patterns.getContext(), tester);
+  }
+};
+} // namespace
+
+int main(int argc, char **argv) {
+  registerAllPasses();
+  xtensor::registerAllXTensorPasses();
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registerAllToLLVMIRTranslations(registry);
+  xtensor::registerAllXTensorDialects(registry);
+  registry.addExtension(+[](MLIRContext *, xtensor::XTensorDialect *dialect) {
+    dialect->addInterfaces<Reductions>();
+  });
+  MLIRContext context(registry);
+  // The pass tries invalid programs, too. What is wrong with them is of interest only if it fails.
+  std::string messages;
+  ScopedDiagnosticHandler hold(&context, [&](Diagnostic &diagnostic) {
+    llvm::raw_string_ostream(messages) << diagnostic.getLocation() << ": " << diagnostic << '\n';
+    return success();
+  });
+  if (succeeded(mlirReduceMain(argc, argv, context)))
+    return 0;
+  llvm::errs() << messages;
+  if (llvm::StringRef(messages).contains("interested"))
+    llvm::errs() << "xtensor-reduce: the test must end with 1 for a program that fails, with 0 for "
+                    "another one. It did not end with 1 for the input\n";
+  return 1;
+}
