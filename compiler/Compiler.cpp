@@ -166,7 +166,10 @@ FailureOr<std::string> xtensor::textAfter(ModuleOp module, StringRef phase, bool
   std::string text;
   llvm::raw_string_ostream os(text);
   OpPrintingFlags flags;
-  flags.enableDebugInfo(locations, /*prettyForm=*/locations);
+  // In place, as loc(..): so a reader sees them, and the text can be parsed.
+  flags.enableDebugInfo(locations);
+  if (locations)
+    flags.useLocalScope();
   // To the verifier, a slice of an array without elements is an error, for which the text would be
   // in the generic form.
   flags.assumeVerified();

@@ -50,9 +50,9 @@ packages=(clang-22 clang-format-22 libclang-rt-22-dev libmlir-22-dev lld-22 llvm
   libvulkan1 libvulkan-dev mesa-vulkan-drivers vulkan-validationlayers spirv-tools
   libspirv-cross-c-shared-dev)
 python_packages=(python3-dev python3-venv)
-# Programs in C for other processors: bundles are tested there.
+# Programs in C for other processors: bundles are tested there. An editor: the language server is.
 cross_packages=(gcc libc6-dev qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross
-  gcc-riscv64-linux-gnu libc6-dev-riscv64-cross)
+  gcc-riscv64-linux-gnu libc6-dev-riscv64-cross neovim)
 
 if [ -x .venv/bin/python ]; then
   install_peers

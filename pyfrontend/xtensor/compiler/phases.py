@@ -22,5 +22,5 @@ def phase_text(program: Program, phase: str, locations: bool = False, target: Ta
     supports.check(target, program, whose=True)
     with diagnosed(CompileError):
         if phase == "traced":
-            return str(program.module.operation.get_asm(enable_debug_info=locations, pretty_debug_info=locations))
+            return str(program.module.operation.get_asm(enable_debug_info=locations, use_local_scope=locations))
         return str(compiler().as_text(program.module, phase, locations, target.profile))

@@ -61,7 +61,7 @@ class Lowered(Traced):
 
     @trimmed
     def as_text(self, phase: str = "linalg", *, locations: bool = False) -> str:
-        """Returns the program after `phase` as text.
+        """Returns the program after `phase` as text. locations: each op has its lines, as ``loc(..)``.
 
         The phases are traced, simplified, differentiated, distributed, linalg, grouped, scheduled, buffers, cpu, llvm
         and asm.

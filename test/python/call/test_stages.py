@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 import xtensor as xt
+from places import tool
 from xtensor.compiler.options import PHASES
 
 x = xt.array(np.arange(6, dtype="f4").reshape(2, 3), dims=("a", "b"))
@@ -23,10 +24,12 @@ def test_tracing_shows_the_program_with_its_names():
 
 
 def test_locations_are_the_users_lines():
-    text = f.trace(x, 2.0).as_text(locations=True)
     line = f.__wrapped__.__code__.co_firstlineno
-    assert f"{os.path.basename(__file__)}" in text
-    assert f":{line}:" in text
+    for phase in ("traced", "linalg", "llvm"):
+        text = f.lower(x, 2.0).as_text(phase, locations=True)
+        assert f'{os.path.basename(__file__)}":{line}:' in text
+        done = subprocess.run([tool("xtensor-opt"), "-"], input=text, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.cpu_only("the phases are those of the CPU")
