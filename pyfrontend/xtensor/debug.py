@@ -70,7 +70,7 @@ def breakpoint() -> None:
 
     The names are those of the function around the line. Arrays are concrete, on the CPU; what pdb changes, the program
     does not see. It works where `xt.debug.print` does. In xt.vectorize, it stops for each instance, whose position is
-    `instance`. `c` goes on, `q` ends the call with bdb.BdbQuit. Bundles do not stop.
+    `instance`. `c` goes on, `q` ends the call with bdb.BdbQuit. Bundles do not stop: xt.export warns.
 
     Example:
     >>> def f(x):

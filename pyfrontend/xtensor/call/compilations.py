@@ -225,7 +225,10 @@ def _around(new: Key, old: Key) -> list[str]:
     found = []
     for f in fields(Options):
         was, now = getattr(old.options, f.name), getattr(new.options, f.name)
-        if was != now:
+        if was != now and f.name == "profile":
+            inside, outside = "in a block of xt.profile, whose programs call a clock", "outside of blocks of xt.profile"
+            found.append(f"it ran {inside if was else outside}, now {inside if now else outside}")
+        elif was != now:
             was, now = (getattr(x, "name", x) for x in (was, now))
             found.append(f"option {f.name} was {was!r}, now {now!r}")
     if old.device != new.device:

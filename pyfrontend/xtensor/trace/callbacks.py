@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MethodType
@@ -14,6 +15,7 @@ import numpy as np
 
 from .. import _native
 from ..base import dtypes, tree
+from ..base.errors import user_line
 from ..base.identity import identity
 from ..ir import context as c
 from ..values.array import Array
@@ -53,6 +55,16 @@ _local = _Exporting()
 def exporting() -> bool:
     """Whether what is being traced becomes a bundle, which has no Python."""
     return _local.now
+
+
+def left_out(op: str) -> bool:
+    """Whether what is being traced becomes a bundle, which calls of `op` do not come into. Then warns of this one."""
+    if not exporting():
+        return False
+    where = user_line()
+    text = f"xt.{op} is left out of the bundle, which has no Python{f' (at {where})' if where else ''}"
+    warnings.warn(text, stacklevel=4)  # the line that calls xt.debug
+    return True
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import string
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 
 from ..base import dtypes, tree
 from ..base.dims import describe
-from ..base.errors import ArgumentError, ArgumentTypeError, user_line
+from ..base.errors import ArgumentError, ArgumentTypeError
 from ..values.array import Array, from_values
 from ..values.spec import Spec
 from . import callbacks
@@ -28,11 +27,7 @@ def show(text: str, args: tuple[Any, ...], kwargs: dict[str, Any], op: str) -> N
     if not tracing():
         _Print(op, text, structure, leaves)({}, [], [])
         return
-    if callbacks.exporting():
-        where = user_line()
-        warnings.warn(
-            f"xt.{op} is left out of the bundle, which has no Python{f' (at {where})' if where else ''}", stacklevel=2
-        )
+    if callbacks.left_out(op):
         return
     places = [i for i, x in enumerate(leaves) if isinstance(x, (Tracer, DynamicSize))]
     arrays = [as_tracer(leaves[i]) for i in places]

@@ -21,7 +21,7 @@ from .tracer import DynamicSize, Tracer
 def stop() -> None:
     """Opens pdb at the user's line: now, or each time that the program being traced gets here."""
     frame = user_frame()
-    if frame is None or (tracing() and callbacks.exporting()):
+    if frame is None or (tracing() and callbacks.left_out("debug.breakpoint")):
         return
     if not tracing():
         _debugger().set_trace(frame)

@@ -103,6 +103,10 @@ def test_static_arguments_and_options() -> None:
     with xt.option(skipna=True):
         f(xt.zeros(a=2), 4)
     assert reasons(f) == ("option skipna was False, now True",)
+    with xt.profile():
+        f(xt.zeros(a=2), 4)
+    clock = "it ran outside of blocks of xt.profile, now in a block of xt.profile, whose programs call a clock"
+    assert reasons(f) == (clock,)
 
 
 def test_another_spelling_of_the_same_arguments() -> None:

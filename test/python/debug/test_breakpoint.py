@@ -72,3 +72,12 @@ def test_it_stops_for_each_instance_and_each_gradient_once(capsys: Any, monkeypa
     out = capsys.readouterr().out
     for i, y in enumerate((1.0, 4.0, 9.0)):
         assert out.count(f"({{'i': {i}}}, {y})") == 1
+
+
+@pytest.mark.cpu_only("the bundle is for this processor")
+def test_a_bundle_leaves_breakpoints_out_with_a_warning() -> None:
+    why = r"xt.debug.breakpoint is left out of the bundle, .*test_breakpoint.py:\d+"
+    with pytest.warns(UserWarning, match=why) as told:
+        found = xt.load(xt.export(total, (X,)))
+    assert {warning.filename for warning in told} == {__file__}
+    assert found(X).item() == 12.0
