@@ -200,9 +200,14 @@ static std::string kernelsOf(ModuleOp module) {
   llvm::json::Array kernels;
   for (auto kernel : list.getAsRange<DictionaryAttr>()) {
     auto number = [&](StringRef name) { return kernel.getAs<FloatAttr>(name).getValueAsDouble(); };
+    auto memory = [&](StringRef name) {
+      return llvm::json::Array(kernel.getAs<DenseI64ArrayAttr>(name).asArrayRef());
+    };
     kernels.push_back(llvm::json::Object{{"kind", kernel.getAs<StringAttr>("kind").getValue()},
                                          {"flops", number("flops")},
                                          {"bytes", number("bytes")},
+                                         {"reads", memory("reads")},
+                                         {"writes", memory("writes")},
                                          {"loc", originOf(cast<LocationAttr>(kernel.get("loc")))}});
   }
   return llvm::formatv("{0}", llvm::json::Value(std::move(kernels)));

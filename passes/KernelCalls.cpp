@@ -14,12 +14,36 @@ KernelCalls::KernelCalls(ModuleOp module)
     kernels.push_back(Attribute()); // the program
 }
 
+/// On an op that allocates memory: its number. An attribute, because ops come and go while kernels
+/// are made.
+static constexpr llvm::StringLiteral kMemoryAttr = "xtensor.memory";
+
 static DictionaryAttr described(OpBuilder &b, StringRef kind, double flops, double bytes,
-                                LocationAttr loc) {
+                                LocationAttr loc, ArrayRef<int64_t> reads = {},
+                                ArrayRef<int64_t> writes = {}) {
   return b.getDictionaryAttr({b.getNamedAttr("kind", b.getStringAttr(kind)),
                               b.getNamedAttr("flops", b.getF64FloatAttr(flops)),
                               b.getNamedAttr("bytes", b.getF64FloatAttr(bytes)),
-                              b.getNamedAttr("loc", loc)});
+                              b.getNamedAttr("loc", loc),
+                              b.getNamedAttr("reads", b.getDenseI64ArrayAttr(reads)),
+                              b.getNamedAttr("writes", b.getDenseI64ArrayAttr(writes))});
+}
+
+SmallVector<int64_t> KernelCalls::numbersOf(ArrayRef<Value> memory) {
+  SmallVector<int64_t> numbers;
+  for (Value root : memory) {
+    if (Operation *maker = root.getDefiningOp()) {
+      if (!maker->hasAttr(kMemoryAttr))
+        maker->setAttr(kMemoryAttr, Builder(maker).getI64IntegerAttr(memories++));
+      if (auto number = maker->getAttrOfType<IntegerAttr>(kMemoryAttr))
+        numbers.push_back(number.getInt());
+    } else if (auto argument = cast<BlockArgument>(root);
+               isa<func::FuncOp>(argument.getOwner()->getParentOp()) &&
+               argument.getOwner()->getParentOp() == module.lookupSymbol("main")) {
+      numbers.push_back(-1 - int64_t(argument.getArgNumber()));
+    }
+  }
+  return numbers;
 }
 
 void KernelCalls::begin(Operation *before, StringRef kind, ArrayRef<Operation *> ops) {
@@ -36,8 +60,10 @@ void KernelCalls::begin(Operation *before, StringRef kind, ArrayRef<Operation *>
     });
   }
   call(before, "xt_profile_begin", kernels.size());
-  kernels.push_back(described(b, kind, flops, trafficOf(ops),
-                              FusedLoc::get(b.getContext(), locations.getArrayRef())));
+  Traffic traffic = trafficOf(ops);
+  kernels.push_back(described(b, kind, flops, traffic.bytes,
+                              FusedLoc::get(b.getContext(), locations.getArrayRef()),
+                              numbersOf(traffic.reads), numbersOf(traffic.writes)));
 }
 
 void KernelCalls::end(Operation *before) {

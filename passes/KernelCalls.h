@@ -10,7 +10,9 @@ namespace xtensor {
 /// On a module: the number of a program that is profiled. Without it nothing is called.
 inline constexpr llvm::StringLiteral kProfileAttr = "xtensor.profile";
 /// On such a module: a dictionary for each kernel, with `kind` ("program", "loops", "product",
-/// "launch" or the name of a routine), `flops`, `bytes` and `loc`. The first one is the program.
+/// "launch" or the name of a routine), `flops`, `bytes`, `loc`, and the numbers of the memory that
+/// it `reads` and `writes`. The first one is the program. The arguments of @main have the numbers
+/// -1, -2, ..
 inline constexpr llvm::StringLiteral kKernelsAttr = "xtensor.kernels";
 /// On a module: the pass `xtensor-arena` keeps its plan. On a function: the plan, a dictionary of
 /// `bytes`, `temporaries` and `steps` (compiler/Cost.h).
@@ -34,10 +36,12 @@ public:
 
 private:
   void call(mlir::Operation *before, llvm::StringRef name, int64_t kernel);
+  llvm::SmallVector<int64_t> numbersOf(llvm::ArrayRef<mlir::Value> memory);
 
   mlir::ModuleOp module;
   mlir::IntegerAttr program;
   llvm::SmallVector<mlir::Attribute> kernels;
+  int64_t memories = 0; // numbered so far
 };
 
 } // namespace xtensor

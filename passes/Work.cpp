@@ -222,19 +222,21 @@ double xtensor::flopsOf(Region &region) {
 namespace {
 
 /// Adds up the bytes that some ops read and write. What they have written, they read from caches.
-class Traffic {
+class TrafficCount {
 public:
-  explicit Traffic(ArrayRef<Operation *> ops) : ops(ops) {}
+  explicit TrafficCount(ArrayRef<Operation *> ops) : ops(ops) {}
 
-  double count() {
+  Traffic count() {
     for (Operation *op : ops)
       visit(op, 1);
-    double sum = 0;
-    for (auto *side : {&reads, &writes})
+    Traffic found;
+    for (auto [side, roots] : {std::pair(&reads, &found.reads), std::pair(&writes, &found.writes)})
       for (auto &[root, bytes] : *side)
-        if (!isLocal(root))
-          sum += std::min(bytes, bytesOf(root));
-    return sum;
+        if (!isLocal(root)) {
+          found.bytes += std::min(bytes, bytesOf(root));
+          roots->push_back(root);
+        }
+    return found;
   }
 
 private:
@@ -319,4 +321,4 @@ private:
 
 } // namespace
 
-double xtensor::trafficOf(ArrayRef<Operation *> ops) { return Traffic(ops).count(); }
+Traffic xtensor::trafficOf(ArrayRef<Operation *> ops) { return TrafficCount(ops).count(); }

@@ -17,9 +17,14 @@ double stepsOf(mlir::Operation &op);
 /// Points of the loops of `op`; sizes that are not known count as 1.
 double pointsOf(mlir::linalg::LinalgOp op);
 
+struct Traffic {
+  double bytes = 0;
+  /// What is read before these ops write it, and what is written: allocations and arguments.
+  llvm::SmallVector<mlir::Value> reads, writes;
+};
 /// The bytes of memory that `ops`, which run together, read and write, each once at most for each
 /// array. Not counted is memory that they alone use.
-double trafficOf(llvm::ArrayRef<mlir::Operation *> ops);
+Traffic trafficOf(llvm::ArrayRef<mlir::Operation *> ops);
 
 } // namespace xtensor
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import xtensor as xt
 from axe_playwright_python.sync_playwright import Axe
@@ -39,9 +40,10 @@ def explorer(tmp_path_factory: pytest.TempPathFactory) -> Any:
     found: dict[str, Any] = {"__name__": "program"}
     exec(compile(PROGRAM, str(path), "exec"), found)
     key = xt.spec(head=2, key=24, feature=8, dtype="f4")
-    page = xt.jit(found["gradient"]).explore(xt.spec(head=2, query=24, feature=8, dtype="f4"), key, key)
+    function = xt.jit(found["gradient"])
+    page = function.explore(xt.spec(head=2, query=24, feature=8, dtype="f4"), key, key)
     page.write(path.with_suffix(".html"))
-    page.path = path.with_suffix(".html")
+    page.path, page.function = path.with_suffix(".html"), function
     return page
 
 
@@ -67,6 +69,13 @@ def lines_of(explorer: Any, phase: str, line: int) -> list[int]:
         for i, origin in enumerate(found["origins"], 1)
         if origin >= 0 and [0, line] in explorer.data["origins"][origin]["at"]
     ]
+
+
+def check_access(page: Page) -> None:
+    """Nothing on the page keeps people who do not see it, or use no mouse, from it."""
+    found = Axe().run(page, options={"preload": False})
+    serious = [v for v in found.response["violations"] if v["impact"] in ("serious", "critical")]
+    assert not serious, [(v["id"], [n["html"][:200] for n in v["nodes"][:3]]) for v in serious]
 
 
 def click_source(page: Page, words: str) -> int:
@@ -190,9 +199,7 @@ def test_both_themes_can_be_read_and_switched(page: Page, scheme: Any) -> None:
     click_source(page, CONTRACT)
     brightness = "Math.max(...getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number))"
     assert (page.evaluate(brightness) < 64) == (scheme == "dark")
-    found = Axe().run(page, options={"preload": False})
-    serious = [v for v in found.response["violations"] if v["impact"] in ("serious", "critical")]
-    assert not serious, [(v["id"], [n["html"][:200] for n in v["nodes"][:3]]) for v in serious]
+    check_access(page)
     page.locator("#theme").click()
     assert (page.evaluate(brightness) < 64) == (scheme == "light")
 
@@ -206,3 +213,37 @@ def test_a_notebook_shows_the_page(browser: Browser, explorer: Any, tmp_path: Pa
     frame.locator("#source .row", has_text=CONTRACT).click()
     assert frame.locator("#tabs .count").first.inner_text() == "1"
     page.close()
+
+
+def test_groups_show_what_was_measured(browser: Browser, explorer: Any, tmp_path: Path) -> None:
+    draw = np.random.default_rng(0).standard_normal
+    arguments = [xt.array(draw((2, 24, 8)).astype("f4"), ("head", dim, "feature")) for dim in ("query", "key", "key")]
+    with xt.profile() as p:
+        explorer.function(*arguments)
+    data = explorer.function.explore(*arguments, profile=p, path=tmp_path / "page.html").data
+    groups = data["groups"]
+    context = browser.new_context(viewport={"width": 1200, "height": 700}, offline=True)
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda message: wrong.append(message.text))
+    page.goto((tmp_path / "page.html").as_uri())
+    page.get_by_role("tab", name="groups").click()
+    assert page.locator("#phase").is_hidden()
+    rows = page.locator("#groups .group")
+    assert rows.locator(".name").all_inner_texts() == [node["name"] for node in groups["nodes"]]
+    assert groups["nodes"][0]["cells"][0] in rows.first.inner_text()
+    drawn = page.locator("#groups path").evaluate_all("paths => paths.map((path) => path.dataset.edge)")
+    assert drawn == [f"{a} {b}" for a, b in groups["edges"]]
+    rows.last.click()
+    lines = {line for _, line in groups["nodes"][-1]["at"]}
+    assert shown(page, "source") == sorted(lines)
+    assert "writes the results" in page.locator("#status").inner_text()
+    page.keyboard.press("ArrowUp")
+    assert page.locator("#groups .here").get_attribute("id") == f"group-{len(groups['nodes']) - 2}"
+    check_access(page)
+    page.keyboard.press("ArrowLeft")
+    assert page.locator("#phase").is_visible()
+    assert page.locator("#tabs [aria-selected=true]").inner_text().startswith("asm")
+    context.close()
+    assert not wrong

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..values import options
@@ -30,7 +30,8 @@ class Kernel:
 
     kind: "loops", "product", "launch", or the name of a routine; "program" for the whole of it. flops and bytes of one
     run, None if they depend on sizes that only a call knows. ops: the functions that it is made of. lines: (file, line)
-    of the user's program. is_derivative: whether a derivative's rule made it.
+    of the user's program. is_derivative: whether a derivative's rule made it. reads, writes: numbers of the memory that
+    it shares with other kernels; those of arguments and results are -1, -2, .. in the order of the entry point.
     """
 
     kind: str
@@ -39,14 +40,17 @@ class Kernel:
     ops: tuple[str, ...]
     lines: tuple[tuple[str, int], ...]
     is_derivative: bool
+    reads: tuple[int, ...] = field(default=(), compare=False)
+    writes: tuple[int, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
 class Profiled:
-    """A program and its kernels; the first one is the program."""
+    """A program and its kernels; the first one is the program. types: those of its arguments, as texts."""
 
     name: str
     device: str
+    types: tuple[str, ...]
     kernels: tuple[Kernel, ...]
 
 
@@ -65,10 +69,23 @@ def add(number: int, program: Program, target: Target, told: str) -> None:
         where = kernel["loc"]
         flops, moved = (None, None) if is_open else (kernel["flops"], kernel["bytes"])
         names, lines, is_derivative = origins.names(where), origins.lines(where), origins.is_derivative(where)
-        kernels.append(Kernel(kernel["kind"], flops, moved, names, lines, is_derivative))
+        memory = (tuple(kernel[side]) for side in ("reads", "writes"))
+        kernels.append(Kernel(kernel["kind"], flops, moved, names, lines, is_derivative, *memory))
     if kernels and not is_open:
         kernels[0] = Kernel("program", None, sum(map(bytes_of, specs)), (), kernels[0].lines, False)
-    _programs[number] = Profiled(program.name, target.name, tuple(kernels))
+    _programs[number] = Profiled(program.name, target.name, types_of(program), tuple(kernels))
+
+
+def types_of(program: Program) -> tuple[str, ...]:
+    """The types of a program's arguments, as texts that two programs of one function differ in."""
+    return tuple(map(repr, program.all_inputs))
+
+
+def kernels_of(number: int) -> list[tuple[int, Kernel]]:
+    """All kernels of the program of this kernel, with their numbers."""
+    first = number // _KERNELS * _KERNELS
+    program = _programs.get(number // _KERNELS)
+    return [(first + i, kernel) for i, kernel in enumerate(program.kernels)] if program else []
 
 
 def kernel_of(number: int) -> tuple[Profiled, Kernel] | None:

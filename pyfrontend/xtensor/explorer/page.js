@@ -175,7 +175,7 @@ const placesOf = data.origins.map((origin) => origin.at.map(([file, line]) => ro
 const made = new Set(placesOf.flat());  // rows that some op was made of
 const widest = (lines) => lines.reduce((most, line) => Math.max(most, line.length + 7 * line.split("\t").length), 0);
 
-const state = {phase: 0, other: null, places: new Set(), wanted: ""};
+const state = {tab: 0, phase: 0, other: null, places: new Set(), wanted: ""};
 let view = [];  // of each row: its phase, its line in there, and whether it is there only ("+", "-")
 
 const isHit = (origin) => origin >= 0 && placesOf[origin].some((place) => state.places.has(place));
@@ -234,18 +234,21 @@ function select(row, isSelected, isHere) {
 /** The rows of the source that are chosen, by a click there (`row`) or on a line of the phase (`line`). */
 function choose(places, line, row) {
   state.places = new Set(places);
+  if (line >= 0 || row >= 0 || !places.length) groups.cursor = -1;
   code.cursor = line;
   source.cursor = row;
   tell();
   code.draw(true);
   source.draw(true);
+  groups.draw();
   if (line < 0 && places.length) code.show(hitRows()[0] ?? -1);
   if (row < 0 && places.length) source.show(Math.min(...places));
 }
 
 function tell() {
   for (const [i, tab] of [...byId("tabs").children].entries()) {
-    const count = state.places.size ? hitsOf(data.phases[i]).length : "";
+    const hits = () => i < data.phases.length ? hitsOf(data.phases[i]).length : groups.hits();
+    const count = state.places.size ? hits() : "";
     tab.querySelector(".count").textContent = count;
     tab.title = state.places.size ? `${count} lines are made of what is chosen` : "";
   }
@@ -260,25 +263,114 @@ function tell() {
   byId("status").textContent = text;
 }
 
+// -- groups ----------------------------------------------------------------------------------------------------------
+
+// The kernels in the order of the program, with what was measured of each. An arc goes from a kernel to those that read
+// what it wrote; against the order, in the step of a loop before.
+const GAP = 16, TALL = 46;  // pixels: between arcs, and of a kernel
+const groups = {
+  pane: byId("groups"),
+  nodes: data.groups?.nodes ?? [],
+  places: (data.groups?.nodes ?? []).map((node) => node.at.map(([file, line]) => rowOf[file] + line)),
+  rows: [],
+  cursor: -1,
+  isHit: (i) => groups.places[i].some((place) => state.places.has(place)),
+  hits: () => groups.nodes.filter((_, i) => groups.isHit(i)).length,
+  draw() {
+    groups.rows.forEach((row, i) => select(row, groups.isHit(i), i === groups.cursor));
+    if (groups.cursor >= 0) groups.pane.setAttribute("aria-activedescendant", `group-${groups.cursor}`);
+    else groups.pane.removeAttribute("aria-activedescendant");
+  },
+  choose(i) {
+    groups.cursor = i;
+    choose(groups.places[i], -1, -1);
+    groups.rows[i].scrollIntoView({block: "nearest"});
+    const {reads, writes} = data.groups.ends[i], node = groups.nodes[i];
+    const told = [`${node.name}: ${node.runs} runs in a call`];
+    if (reads.length) told.push(`reads the arguments ${reads.join(", ")}`);
+    if (writes.length) told.push(`writes the results ${writes.join(", ")}`);
+    if (node.help) told.push(node.help);
+    byId("status").textContent = told.join("; ");
+  },
+};
+
+function part(parent, kind, text = "") {
+  const found = parent.appendChild(document.createElement("span"));
+  found.className = kind;
+  found.textContent = text;
+  return found;
+}
+
+function arc([from, to], left) {
+  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  const y = (i) => TALL * i + TALL / 2;
+  const x = left - GAP * Math.max(1, Math.min(6, Math.abs(to - from)));
+  path.setAttribute("d", `M ${left} ${y(from) + 6} C ${x} ${y(from) + 6}, ${x} ${y(to) - 6}, ${left} ${y(to) - 6}`);
+  path.setAttribute("class", from < to ? "arc" : "arc back");
+  path.dataset.edge = `${from} ${to}`;
+  return path;
+}
+
+if (data.groups) {
+  const {nodes, edges} = data.groups, left = GAP * 6 + 8;
+  const svg = groups.pane.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "svg"));
+  svg.setAttribute("width", left);
+  svg.setAttribute("height", TALL * nodes.length);
+  svg.setAttribute("aria-hidden", "true");
+  svg.append(...edges.map((edge) => arc(edge, left)));
+  const most = Math.max(...nodes.map((node) => node.seconds));
+  nodes.forEach((node, i) => {
+    const row = groups.pane.appendChild(document.createElement("div"));
+    row.className = "group";
+    row.role = "option";
+    row.id = `group-${i}`;
+    row.style.top = `${TALL * i}px`;
+    row.style.left = `${left}px`;
+    row.title = node.help;
+    if (node.is_derivative) row.dataset.mark = "cotangent";
+    part(row, "bar").style.width = `${most ? 100 * node.seconds / most : 0}%`;
+    part(row, "name", node.name);
+    part(row, "where", node.where);
+    const [time, of, bytes, flops, share] = node.cells;
+    part(row, "cells", `${time}, ${of} · ${bytes} · ${flops} · ${share} of the limit`);
+    row.addEventListener("click", () => groups.choose(i));
+    groups.rows.push(row);
+  });
+  groups.pane.addEventListener("keydown", (event) => {
+    const by = {ArrowDown: 1, ArrowUp: -1}[event.key];
+    if (!by || !nodes.length) return;
+    event.preventDefault();
+    groups.choose(Math.max(0, Math.min(nodes.length - 1, groups.cursor + by)));
+  });
+}
+
 // -- phases ----------------------------------------------------------------------------------------------------------
 
-data.phases.forEach((each, i) => {
+[...data.phases, ...(data.groups ? [{name: "groups"}] : [])].forEach((each, i) => {
   const tab = byId("tabs").appendChild(document.createElement("button"));
   tab.type = "button";
   tab.role = "tab";
-  tab.setAttribute("aria-controls", "phase");
+  tab.setAttribute("aria-controls", i < data.phases.length ? "phase" : "groups");
   tab.append(each.name);
   tab.appendChild(document.createElement("span")).className = "count";
   tab.addEventListener("click", () => go(i));
 });
 
 function go(i) {
-  state.phase = i;
+  const isPhase = i < data.phases.length;
+  state.tab = i;
+  byId("phase").hidden = !isPhase;
+  groups.pane.hidden = isPhase;
   for (const [j, tab] of [...byId("tabs").children].entries()) {
     tab.setAttribute("aria-selected", String(i === j));
     tab.tabIndex = i === j ? 0 : -1;
   }
   byId("tabs").children[i].scrollIntoView({block: "nearest", inline: "nearest"});
+  if (!isPhase) {
+    groups.draw();
+    return tell();
+  }
+  state.phase = i;
   byId("phase").scrollTop = 0;
   const now = phase(), before = state.other;
   view = before === null || before === now
@@ -348,10 +440,10 @@ byId("search").addEventListener("keydown", (event) => {
 
 document.addEventListener("keydown", (event) => {
   if (["INPUT", "SELECT"].includes(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey) return;
-  const last = data.phases.length - 1;
+  const last = byId("tabs").children.length - 1;
   const actions = {
-    ArrowLeft: () => go(Math.max(0, state.phase - 1)),
-    ArrowRight: () => go(Math.min(last, state.phase + 1)),
+    ArrowLeft: () => go(Math.max(0, state.tab - 1)),
+    ArrowRight: () => go(Math.min(last, state.tab + 1)),
     "/": () => byId("search").focus(),
     n: () => step(1),
     N: () => step(-1),

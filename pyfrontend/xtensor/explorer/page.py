@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +16,11 @@ from ..base.errors import ArgumentError, CompileError, file_error
 from ..base.files import write_file
 from ..compiler import supports
 from ..ir.context import compiler, diagnosed
+from .groups import Measured, groups_of
 from .source import files_of
 
 if TYPE_CHECKING:
+    from ..compiler.profiled import Kernel
     from ..trace.program import Program
     from ..values.targets import Target
 
@@ -47,6 +50,7 @@ script-src '{script_hash}'; base-uri 'none'; form-action 'none'">
 <main>
 <section id="source" class="pane" role="listbox" tabindex="0" aria-label="Your Python"></section>
 <section id="phase" class="pane" role="listbox" tabindex="0" aria-label="The program after the phase"></section>
+<section id="groups" class="pane" role="listbox" tabindex="0" aria-label="Kernels as measured" hidden></section>
 </main>
 <footer id="status" role="status"></footer>
 <script type="application/json" id="data">{data}</script>
@@ -56,8 +60,10 @@ script-src '{script_hash}'; base-uri 'none'; form-action 'none'">
 """
 
 
-def explored(program: Program, target: Target, first: str = "") -> dict[str, Any]:
-    """What the page shows.
+def explored(
+    program: Program, target: Target, first: str = "", measured: Sequence[tuple[Kernel, Measured]] = ()
+) -> dict[str, Any]:
+    """What the page shows. measured: the kernels of a profile, which become "groups" (explorer/groups.py).
 
     first: the file of the function, which stands first. The place that `f.explore` was called at is left out: module
     and function have it as their location.
@@ -73,12 +79,17 @@ def explored(program: Program, target: Target, first: str = "") -> dict[str, Any
     call = found["origins"][of_module]["at"] if of_module >= 0 else []
     for origin in found["origins"]:
         origin["at"] = [place for place in origin["at"] if place not in call]
-    files = files_of([first, *(path for origin in found["origins"] for path, _, _ in origin["at"])])
+    groups = groups_of(program, measured) if measured else None
+    kernels = [place for node in groups["nodes"] for place in node["at"]] if groups else []
+    of_lines = [path for origin in found["origins"] for path, _, _ in origin["at"]]
+    files = files_of([first, *of_lines, *(path for path, _ in kernels)])
     numbers = {path: i for i, path in enumerate(files)}
     origins = []
     for origin in found["origins"]:
         at = {(numbers[path], line): None for path, line, _ in origin["at"] if path in numbers}
         origins.append({"at": [list(place) for place in at], "marks": origin["marks"]})
+    for node in groups["nodes"] if groups else ():
+        node["at"] = [[numbers[path], line] for path, line in node["at"] if path in numbers]
     phases = []
     for phase in found["phases"]:
         lines, of = phase["text"].split("\n"), phase["lines"]
@@ -93,6 +104,7 @@ def explored(program: Program, target: Target, first: str = "") -> dict[str, Any
         "files": list(files.values()),
         "origins": origins,
         "phases": phases,
+        **({"groups": groups} if groups else {}),
     }
 
 

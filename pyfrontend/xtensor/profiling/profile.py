@@ -6,16 +6,18 @@ import json
 import os
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from .. import _native
 from ..base.errors import ArgumentError, file_error
 from ..base.files import path_of, write_file
+from ..compiler.profiled import Kernel, kernels_of
 from ..values.options import profiled
 from .limits import limits_of
 from .spans import KERNEL, SHARE, TRANSFERS, Named, named, none, taken
@@ -146,26 +148,61 @@ class profile:  # noqa: N801 (used like a function)
         return sorted((row for row in rows if row.calls or row.kind == "other"), key=lambda row: -row.seconds)
 
     def _kernel_rows(self) -> list[Row]:
-        values = self._spans.values
         found: dict[tuple[object, ...], Row] = {}
-        kinds = {"program": "program", "loops": "kernel", "launch": "launch"}
         for number, of in self._names.items():
-            if of is None:
-                continue
-            mine = values[values["kernel"] == number]
-            runs = mine[mine["kind"] == KERNEL]
-            shares = mine[mine["kind"] == SHARE]
-            kernel, program = of.kernel, of.program
-            key = (program.name, program.device, kernel)
-            kind = kinds.get(kernel.kind, "routine")
-            row = found.setdefault(key, Row(kind, of.name, of.where, program.name, program.device))
-            row.calls += len(runs)
-            row.seconds += float((runs["end"] - runs["begin"]).sum()) / 1e9
-            row.shared += float((shares["end"] - shares["begin"]).sum()) / 1e9
-            for name in ("bytes", "flops"):
-                each, so_far = getattr(kernel, name), getattr(row, name)
-                setattr(row, name, None if each is None or so_far is None else so_far + each * len(runs))
+            if of is not None:
+                key = (of.program.name, of.program.device, of.kernel)
+                found[key] = self._row_of(number, of, found.get(key))
         return [*found.values()]
+
+    def _row_of(self, number: int, of: Named, row: Row | None = None) -> Row:
+        """The runs of a kernel, in a row of their own, or besides those that `row` has."""
+        values, kernel, program = self._spans.values, of.kernel, of.program
+        mine = values[values["kernel"] == number]
+        runs = mine[mine["kind"] == KERNEL]
+        shares = mine[mine["kind"] == SHARE]
+        if row is None:
+            kind = {"program": "program", "loops": "kernel", "launch": "launch"}.get(kernel.kind, "routine")
+            row = Row(kind, of.name, of.where, program.name, program.device)
+        row.calls += len(runs)
+        row.seconds += float((runs["end"] - runs["begin"]).sum()) / 1e9
+        row.shared += float((shares["end"] - shares["begin"]).sum()) / 1e9
+        for name in ("bytes", "flops"):
+            each, so_far = getattr(kernel, name), getattr(row, name)
+            setattr(row, name, None if each is None or so_far is None else so_far + each * len(runs))
+        return row
+
+    def kernels(self, name: str, device: str, types: tuple[str, ...]) -> list[tuple[Kernel, Row]]:
+        """Returns each kernel of a program that ran, with what was measured of it, in the order of their first runs.
+
+        The first one is the program itself.
+        The program is the latest one with this name that ran on `device` for arguments of these types. The page of
+        ``f.explore(x, profile=p)`` shows the result. ArgumentError if there is none.
+        """
+        self._check_done("kernels(..)")
+        wanted = (name, device, types)
+        for number, of in reversed(self._names.items()):
+            if of is None or of.kernel.kind != "program":
+                continue
+            if (of.program.name, of.program.device, of.program.types) == wanted:
+                rows = [
+                    (k, self._row_of(n, cast(Named, self._names[n]))) for n, k in self._by_begin(kernels_of(number))
+                ]
+                for _, row in rows:
+                    row.judge(limits_of, _native.num_threads(), rows[0][1].seconds)
+                return rows
+        others = ", ".join(sorted({of.program.name for of in self._names.values() if of})) or "no program"
+        raise ArgumentError(
+            f"xt.profile: no call of {name}({', '.join(types)}) on {device} ended in the block, but calls of {others}. "
+            "Call it in the block with arrays of the same dims, sizes and dtypes"
+        )
+
+    def _by_begin(self, kernels: Sequence[tuple[int, Kernel]]) -> list[tuple[int, Kernel]]:
+        """In the order of their first runs: the compiler numbers kernels in another one."""
+        values = self._spans.values
+        begins = values[values["kind"] == KERNEL]
+        first = {n: begins["begin"][begins["kernel"] == n] for n, _ in kernels}
+        return sorted(((n, k) for n, k in kernels if len(first[n])), key=lambda pair: int(first[pair[0]].min()))
 
     def _transfer_rows(self) -> list[Row]:
         values, rows = self._spans.values, []

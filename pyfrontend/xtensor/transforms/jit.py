@@ -23,6 +23,7 @@ from ..call.entry import Entry, Function, moved
 from ..call.opened import Programs
 from ..call.spelling import spelling
 from ..compiler import nonfinite
+from ..compiler.profiled import types_of
 from ..explorer.page import Explorer, explored
 from ..labels.relabel import LabelsKey, LatestLabels
 from ..labels.xarray import is_dataarray
@@ -169,13 +170,15 @@ class Jitted(Function, Pickled, Generic[P, R]):
         return str(self.lower(*args, **kwargs).as_text(phase))
 
     @trimmed
-    def explore(self, *args: Any, path: Any = None, **kwargs: Any) -> Any:
+    def explore(self, *args: Any, path: Any = None, profile: Any = None, **kwargs: Any) -> Any:
         """Returns an `Explorer`, a page that shows your Python beside the program after each phase.
 
         A click on a line of either side shows what belongs to it on the other. The page is one HTML file, which needs
         no network: ``explore(.., path="f.html")`` writes it, and so does ``.write("f.html")``. A notebook shows it.
-        The arguments are arrays or `xt.spec`; ``device=`` is as in `trace`. If `f` has a parameter `path`, it gets it.
-        ArgumentError if the file cannot be written.
+        The arguments are arrays or `xt.spec`; ``device=`` is as in `trace`. ``profile=p``, of a block of
+        ``with xt.profile() as p`` that has called `f`, adds the graph of its kernels, as measured. If `f` has a
+        parameter `path` or `profile`, it gets it. ArgumentError if the file cannot be written, or if the block has not
+        called `f` with such arguments.
 
         Example:
         >>> f = xt.jit(lambda x: xt.sum(xt.exp(x)))
@@ -184,11 +187,15 @@ class Jitted(Function, Pickled, Generic[P, R]):
         ['traced', 'simplified', 'differentiated']
         """
         signature = signature_of(self.__wrapped__)
-        if signature is not None and "path" in signature.parameters:
-            kwargs, path = {**kwargs, **({} if path is None else {"path": path})}, None
+        own = {"path": path, "profile": profile}
+        if signature is not None and own.keys() & signature.parameters.keys():
+            its = {name for name in own if name in signature.parameters}
+            kwargs = {**kwargs, **{name: own[name] for name in its if own[name] is not None}}
+            path, profile = (None if name in its else own[name] for name in own)
         program, _, target = self._compiler.abstract(args, kwargs)
         code = code_of(self.__wrapped__)
-        page = Explorer(explored(program, target, code.co_filename if code else ""))
+        measured = profile.kernels(program.name, target.name, types_of(program)) if profile is not None else ()
+        page = Explorer(explored(program, target, code.co_filename if code else "", measured))
         if path is not None:
             page.write(path)
         return page

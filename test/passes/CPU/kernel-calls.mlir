@@ -3,11 +3,12 @@
 #none = affine_map<(d0) -> ()>
 
 // Calls with the number of the program and of the kernel stand around each kernel, and around all.
-// What a kernel does is kept on the module: here a read of 256 bytes and 64 sums, and the sort.
+// What a kernel does is kept on the module: here a read of 256 bytes and 64 sums, and the sort. So is
+// the memory that it reads and writes: the arguments are -1, -2 and -3.
 // CHECK: module attributes {xtensor.kernels = [
 // CHECK-SAME: {bytes = 0.000000e+00 : f64, flops = 0.000000e+00 : f64, kind = "program", loc = 
-// CHECK-SAME: {bytes = 7.680000e+02 : f64, flops = 0.000000e+00 : f64, kind = "xt_argsort", loc = 
-// CHECK-SAME: {bytes = 2.600000e+02 : f64, flops = 6.400000e+01 : f64, kind = "loops", loc = 
+// CHECK-SAME: {bytes = 7.680000e+02 : f64, flops = 0.000000e+00 : f64, kind = "xt_argsort", loc = {{.*}}, reads = array<i64: -1>, writes = array<i64: -3>}
+// CHECK-SAME: {bytes = 2.600000e+02 : f64, flops = 6.400000e+01 : f64, kind = "loops", loc = {{.*}}, reads = array<i64: -1>, writes = array<i64: -2>}
 // CHECK-SAME: xtensor.profile = 3 : i64}
 module attributes {xtensor.profile = 3 : i64} {
   // CHECK-LABEL: func.func @main

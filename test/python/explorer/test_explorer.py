@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import xtensor as xt
 from xtensor.explorer.source import spans
@@ -144,6 +145,66 @@ def test_a_parameter_path_is_the_functions_own(tmp_path: Path) -> None:
     assert (tmp_path / "f.html").read_text().startswith("<!doctype html>")
     with pytest.raises(xt.ArgumentError, match="cannot be written"):
         xt.jit(lambda x: x + 1.0).explore(xt.spec(i=3), path=tmp_path / "no" / "f.html")
+
+
+def profiled_gradient(program: Any) -> tuple[Any, list[Any], Any]:
+    """The function, its arguments, and the profile of three calls."""
+    f, draw = xt.jit(program["gradient"]), np.random.default_rng(0).standard_normal
+    arguments = [xt.array(draw(s.shape).astype("f4"), s.dims) for s in program["example_args"]]
+    with xt.profile() as p:
+        for _ in range(3):
+            f(*arguments)
+    return f, arguments, p
+
+
+@pytest.mark.cpu_only("its kernels are those of the CPU")
+def test_groups_have_what_a_profile_measured(program: Any) -> None:
+    f, arguments, p = profiled_gradient(program)
+    groups = f.explore(*arguments, profile=p).data["groups"]
+    nodes, (whole,) = groups["nodes"], [row for row in p.rows if row.kind == "program"]
+    assert groups["calls"] == 3
+    assert groups["seconds"] == pytest.approx(whole.seconds / 3)
+    assert sum(node["seconds"] for node in nodes) <= groups["seconds"]
+    assert sum(node["flops"] for node in nodes) == pytest.approx(f.cost(*arguments)["flops"], rel=0.01)
+    # h = x @ w comes first, all else needs it, and its transpose writes the result.
+    assert [nodes[i]["kind"] for i in (0, -1)] == ["product", "product"]
+    assert nodes[0]["bytes"] == 4 * (64 * 32 + 32 * 16 + 64 * 16)
+    (line,) = [i for i, text in enumerate(PROGRAM.split("\n"), 1) if "h = x @ w" in text]
+    assert nodes[0]["at"] == [[0, line]]
+    weight, x = map(repr, program["example_args"])
+    assert sorted(groups["ends"][0]["reads"]) == sorted([weight, x])
+    assert groups["ends"][-1]["writes"] == [weight]
+    edges = {(a, b) for a, b in groups["edges"]}
+    assert all(a < b for a, b in edges)
+    assert {b for _, b in edges} == {*range(1, len(nodes))}
+    assert [node["is_derivative"] for node in (nodes[0], nodes[-1])] == [False, True]
+
+
+@pytest.mark.cpu_only("its kernels are those of the CPU")
+def test_groups_of_a_loop_read_the_step_before() -> None:
+    def step(c: Any, r: Any) -> Any:
+        return xt.cumsum(xt.tanh(c + r), "i"), None
+
+    f = xt.jit(lambda x: xt.scan(step, x.isel(t=0), x, dim="t")[0])
+    x = xt.array(np.ones((5, 300), "f4"), ("t", "i"))
+    with xt.profile() as p:
+        f(x)
+    groups = f.explore(x, profile=p).data["groups"]
+    looped = [i for i, node in enumerate(groups["nodes"]) if node["runs"] == 5]
+    assert looped
+    assert any(a >= b and {a, b} <= {*looped} for a, b in groups["edges"])
+
+
+def test_a_profile_without_the_call_is_refused(program: Any) -> None:
+    f, arguments, p = profiled_gradient(program)
+    for wrong in (p, xt.profile()):
+        with pytest.raises(xt.ArgumentError, match=r"no call of <lambda>|is there after the block"):
+            xt.jit(lambda x: x + 1).explore(arguments[0], profile=wrong)
+    with pytest.raises(xt.ArgumentError, match=r"no call of gradient\(.*same dims, sizes and dtypes"):
+        f.explore(arguments[0], xt.spec(batch=65, feature=32, dtype="f4"), profile=p)
+    assert "groups" not in f.explore(*arguments).data
+    own = xt.jit(lambda profile: profile + 1.0)
+    assert own.explore(profile=xt.spec(i=3)).data["inputs"] == own.explore(xt.spec(i=3)).data["inputs"]
 
 
 def test_a_cell_of_a_notebook_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
