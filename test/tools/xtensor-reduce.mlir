@@ -8,6 +8,8 @@
 // RUN: xtensor-reduce %s --opt-reduction-pass="opt-pass=xtensor-simplify test=%t/fails.sh" | FileCheck %s --check-prefix=PASS
 // RUN: echo 'func.func @f() { return }' > %t/right.mlir
 // RUN: not xtensor-reduce %t/right.mlir --reduction-tree="traversal-mode=0 test=%t/fails.sh" 2>&1 | FileCheck %s --check-prefix=RIGHT
+// RUN: not xtensor-reduce %s --reduction-tree="traversal-mode=0 test=%t/nothing.sh" 2>&1 | FileCheck %s --check-prefix=NOTHING
+// RUN: not xtensor-reduce %s --reduction-tree="test=%t/right.mlir" 2>&1 | FileCheck %s --check-prefix=PLAIN
 
 func.func @helper(%x: !xtensor.array<f32>) -> !xtensor.array<f32> {
   %y = xtensor.exp %x : <f32>
@@ -50,3 +52,5 @@ func.func @main(%w: !xtensor.array<pixel: 64, f32>, %x: !xtensor.array<sample: 3
 // PASS-COUNT-1: xtensor.exp
 // PASS-NOT: xtensor.exp
 // RIGHT: It did not end with 1 for the input
+// NOTHING: xtensor-reduce: the test {{.*}}nothing.sh does not exist
+// PLAIN: right.mlir cannot be executed: chmod +x
