@@ -21,12 +21,21 @@ void xtensor::setCarried(Value array, Value value, Lowering &to) {
     to.setTensor(array, value);
 }
 
+/// What a region of a lowered loop or branch hands on: operand `i` of its last `End`. The ops that
+/// were lowered, with their own terminators, still stand after it.
+template <typename End> static Value handedOn(Region &region, unsigned i) {
+  for (Operation &op : llvm::reverse(region.front()))
+    if (auto end = dyn_cast<End>(op))
+      return end->getOperand(i);
+  return {};
+}
+
 /// Whether `value` is `place` after updates of some of its elements, which need no copy to be in
 /// its memory.
 static bool isUpdateOf(Value value, Value place) {
   if (value == place)
     return true;
-  auto result = dyn_cast<OpResult>(value);
+  auto result = dyn_cast_or_null<OpResult>(value);
   if (!result)
     return false;
   unsigned i = result.getResultNumber();
@@ -34,17 +43,17 @@ static bool isUpdateOf(Value value, Value place) {
       .Case<tensor::InsertOp, tensor::InsertSliceOp>(
           [&](auto op) { return isUpdateOf(op.getDest(), place); })
       .Case([&](scf::IfOp op) {
-        return isUpdateOf(op.thenYield().getOperand(i), place) &&
-               isUpdateOf(op.elseYield().getOperand(i), place);
+        return isUpdateOf(handedOn<scf::YieldOp>(op.getThenRegion(), i), place) &&
+               isUpdateOf(handedOn<scf::YieldOp>(op.getElseRegion(), i), place);
       })
       .Case([&](scf::ForOp op) {
         return isUpdateOf(op.getInitArgs()[i], place) &&
-               isUpdateOf(op.getYieldedValues()[i], op.getRegionIterArg(i));
+               isUpdateOf(handedOn<scf::YieldOp>(op.getRegion(), i), op.getRegionIterArg(i));
       })
       .Case([&](scf::WhileOp op) {
         return isUpdateOf(op.getInits()[i], place) &&
-               op.getConditionOp().getArgs()[i] == op.getBeforeArguments()[i] &&
-               isUpdateOf(op.getYieldedValues()[i], op.getAfterArguments()[i]);
+               handedOn<scf::ConditionOp>(op.getBefore(), i + 1) == op.getBeforeArguments()[i] &&
+               isUpdateOf(handedOn<scf::YieldOp>(op.getAfter(), i), op.getAfterArguments()[i]);
       })
       .Default(false);
 }
