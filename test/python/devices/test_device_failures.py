@@ -334,7 +334,9 @@ class TestNoVulkan:
             'extern "C" { void *xt_alloc(unsigned long) { return 0; } void xt_free(void *, unsigned long) {} }'
         )
         others = [path for backend in ("Cuda", "Metal") for path in sorted((runtime / backend).glob("*.cpp"))]
-        shared = [runtime / f"{name}.cpp" for name in ("DebugMemory", "Device", "Profile", "RecordingDevice", "Reports")]
+        shared = [
+            runtime / f"{name}.cpp" for name in ("DebugMemory", "Device", "Profile", "RecordingDevice", "Reports")
+        ]
         sources = [str(path) for path in (*shared, runtime / "Vulkan" / "Stub.cpp", *others, memory)]
         built = str(tmp_path / "libstub.so")
         subprocess.run([compiler, "-std=c++17", "-shared", "-fPIC", "-o", built, *sources, "-lpthread"], check=True)

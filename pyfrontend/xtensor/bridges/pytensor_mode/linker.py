@@ -10,6 +10,8 @@ from pytensor.graph.basic import Variable
 from pytensor.link.basic import JITLinker
 
 from ... import _native, ops, random
+from ...base.latest import Latest
+from ...call.opened import MOST
 from ...transforms.jit import jit
 from .graph import KNOWN, Checks, Graph, found, is_draw
 from .values import axis, cast, in_order, kept, named
@@ -57,14 +59,12 @@ class Program:
         # Generators among the results: which argument each goes back to.
         self.origins = {k: fgraph.inputs.index(_origin(v)) for k, v in enumerate(fgraph.outputs) if is_draw(v.type)}
         self.layouts = [None if k in self.origins else _layout(t) for k, t in enumerate(self.outputs)]
-        self.programs: dict[Any, Any] = {}
+        self.programs = Latest(MOST)
         self.errors: list[Exception] = []
 
     def __call__(self, *inputs: Any) -> list[Any]:
         key = tuple([(x.shape, x.tobytes()) for i in self.static for x in [np.asarray(inputs[i])]])
-        program = self.programs.get(key)
-        if program is None:
-            program = self.programs[key] = self._compiled([inputs[i] for i in self.static])
+        program = self.programs(key, lambda: self._compiled([inputs[i] for i in self.static]))
         given = []
         for i, (dtype, dims, axes) in self.arrays.items():
             x = np.asarray(inputs[i], dtype)
