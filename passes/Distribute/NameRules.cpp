@@ -156,6 +156,60 @@ static LogicalResult contract(Distributor &t, Operation *o) {
   return reduced(t, o, ReduceKind::sum, cast<ContractOp>(o).getOver().getValue());
 }
 
+//===- running combinations ------------------------------------------------===//
+
+static Value combine(OpBuilder &b, Location loc, CumulativeKind kind, Value x, Value y) {
+  switch (kind) {
+  case CumulativeKind::sum:
+    return AddOp::create(b, loc, x, y);
+  case CumulativeKind::prod:
+    return MulOp::create(b, loc, x, y);
+  case CumulativeKind::max:
+    return MaximumOp::create(b, loc, x, y);
+  case CumulativeKind::min:
+    return MinimumOp::create(b, loc, x, y);
+  }
+  llvm_unreachable("a kind without an op of two arrays");
+}
+
+/// Each process scans its part. Then it adds what the parts before its own combine to, for which
+/// the processes pass one element of each part. In the first process, this is the identity.
+static LogicalResult cumulative(Distributor &t, Operation *o) {
+  auto op = cast<CumulativeOp>(o);
+  StringAttr dim = op.getDimAttr();
+  const MeshDim *along = t.splitOf(op->getOperands(), dim);
+  int64_t size = along ? arrayType(op.getX()).getSize(dim) : 0;
+  if (size == 0)
+    return alongDim<CumulativeOp>(t, op);
+  CumulativeKind kind = op.getKind();
+  Type element = arrayType(op.getX()).getElementType();
+  op.getXMutable().assign(t.widened(op.getX()));
+  if (failed(t.infer(op)))
+    return failure();
+  t.b.setInsertionPointAfter(op);
+  t.replaceUses(op.getY(), [&]() -> Value {
+    int64_t last = op.getReverse() ? 0 : size - 1, one = 1;
+    auto end = [&](Value x) -> Value {
+      return SliceOp::create(t.b, t.loc(), x, t.b.getArrayAttr({dim}), last, one, one);
+    };
+    Value total = end(op.getY());
+    if (op.getExclusive())
+      total = combine(t.b, t.loc(), kind, total, end(op.getX()));
+    Value totals = AllGatherOp::create(t.b, t.loc(), total, dim.getValue(), along->name.getValue(),
+                                       along->communicator, along->processes);
+    Value before =
+        CumulativeOp::create(t.b, t.loc(), kind, totals, dim, op.getReverse(), /*exclusive=*/true);
+    Value here = ProcessIndexOp::create(t.b, t.loc(), along->name.getValue(), along->communicator);
+    before = GatherOp::create(t.b, t.loc(), IndexMode::clip, before, here, t.b.getArrayAttr({dim}));
+    // The result has the order of the first operand's dims.
+    Value y = combine(t.b, t.loc(), kind, op.getY(), before);
+    return arrayType(y).getElementType() == element
+               ? y
+               : CastOp::create(t.b, t.loc(), y, element).getResult();
+  });
+  return success();
+}
+
 //===- the table -----------------------------------------------------------===//
 
 template <typename... Ops>
@@ -178,7 +232,7 @@ void xtensor::addNameDistributeRules(DistributeRules &rules) {
   rules.add<ConcatOp>(alongDim<ConcatOp>, "its part asks neighbours");
   rules.add<ConstantOp>(constant, "its part");
   rules.add<ContractOp>(contract, "sums of parts, combined");
-  rules.add<CumulativeOp>(alongDim<CumulativeOp>, "whole along its dim");
+  rules.add<CumulativeOp>(cumulative, "scans of parts, combined");
   rules.add<FourierOp>(alongDims<FourierOp>, "whole along its dims");
   rules.add<IotaOp>(iota, "goes on from process to process");
   rules.add<MergeOp>(alongDims<MergeOp>, "whole along its dims");

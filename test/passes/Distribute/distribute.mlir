@@ -79,14 +79,50 @@ func.func @captured(%x: !xtensor.array<b: 8, f32>, %c: !xtensor.array<b: 8, f32>
 // What a process has computed as a whole, it does not ask the others for.
 // CHECK-LABEL: func.func @again(
 // CHECK: %[[ALL:.+]] = xtensor.all_gather %{{.+}} along b
-// CHECK-NEXT: %[[SORTED:.+]] = xtensor.cumulative sum %[[ALL]]
-// CHECK-NEXT: xtensor.cumulative sum %[[SORTED]]
+// CHECK-NEXT: %[[AT:.+]] = xtensor.argsort %[[ALL]] along b
+// CHECK-NEXT: xtensor.argsort %[[AT]] along b
 // CHECK-NOT: all_gather
-func.func @again(%x: !xtensor.array<b: 8, f32>) -> !xtensor.array<b: 8, f32>
+// CHECK: return
+func.func @again(%x: !xtensor.array<b: 8, f32>) -> !xtensor.array<b: 8, i64>
     attributes {xtensor.mesh = {data = array<i64: 2, 0>}, xtensor.split = {b = "data"}} {
-  %y = xtensor.cumulative sum %x along b : !xtensor.array<b: 8, f32>
-  %z = xtensor.cumulative sum %y along b : !xtensor.array<b: 8, f32>
-  return %z : !xtensor.array<b: 8, f32>
+  %y = xtensor.argsort %x along b : !xtensor.array<b: 8, f32>
+  %z = xtensor.argsort %y along b : !xtensor.array<b: 8, i64>
+  return %z : !xtensor.array<b: 8, i64>
+}
+
+// -----
+
+// A running sum: of the part, plus that of the parts before, of which one element each is passed.
+// CHECK-LABEL: func.func @scanned(
+// CHECK: %[[MINE:.+]] = xtensor.cumulative sum %{{.+}} along b : <b: 4, i: 3, f32>
+// CHECK: %[[LAST:.+]] = xtensor.slice %[[MINE]] [b] offsets [3] sizes [1] strides [1]
+// CHECK: %[[LASTS:.+]] = xtensor.all_gather %[[LAST]] along b across data communicator 0 of 2 : <b: 1, i: 3, f32>
+// CHECK: %[[SUMS:.+]] = xtensor.cumulative sum %[[LASTS]] along b {exclusive} : <b: 2, i: 3, f32>
+// CHECK: %[[HERE:.+]] = xtensor.process_index across data communicator 0
+// CHECK: %[[BEFORE:.+]] = xtensor.gather clip %[[SUMS]] at %[[HERE]] along [b]
+// CHECK: %[[Y:.+]] = xtensor.add %[[MINE]], %[[BEFORE]] : <b: 4, i: 3, f32>, <i: 3, f32>
+// CHECK-NEXT: return %[[Y]]
+func.func @scanned(%x: !xtensor.array<b: 8, i: 3, f32>) -> !xtensor.array<b: 8, i: 3, f32>
+    attributes {xtensor.mesh = {data = array<i64: 2, 0>}, xtensor.split = {b = "data"}} {
+  %y = xtensor.cumulative sum %x along b : !xtensor.array<b: 8, i: 3, f32>
+  return %y : !xtensor.array<b: 8, i: 3, f32>
+}
+
+// -----
+
+// From the other end, without the element itself. 16 bits are rounded once.
+// CHECK-LABEL: func.func @reverse(
+// CHECK: %[[F:.+]] = xtensor.cast %{{.+}} to f32
+// CHECK-DAG: %[[MINE:.+]] = xtensor.cumulative prod %[[F]] along b {exclusive, reverse} : <b: 4, f32>
+// CHECK-DAG: xtensor.slice %[[MINE]] [b] offsets [0] sizes [1]
+// CHECK-DAG: xtensor.slice %[[F]] [b] offsets [0] sizes [1]
+// CHECK: xtensor.cumulative prod %{{.+}} along b {exclusive, reverse} : <b: 2, f32>
+// CHECK: %[[Y:.+]] = xtensor.cast %{{.+}} to f16
+// CHECK: return %[[Y]]
+func.func @reverse(%x: !xtensor.array<b: 8, f16>) -> !xtensor.array<b: 8, f16>
+    attributes {xtensor.mesh = {data = array<i64: 2, 0>}, xtensor.split = {b = "data"}} {
+  %y = xtensor.cumulative prod %x along b {exclusive, reverse} : !xtensor.array<b: 8, f16>
+  return %y : !xtensor.array<b: 8, f16>
 }
 
 // -----

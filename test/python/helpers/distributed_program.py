@@ -5,6 +5,7 @@ Prints one line per case from process 0: its name, and "ok" or what differs. Eac
 
 from __future__ import annotations
 
+import functools
 import sys
 import traceback
 from collections.abc import Callable
@@ -30,6 +31,10 @@ def array(dtype: str = "float64", **sizes: int) -> Any:
 
 def case(name: str, f: Callable[..., Any], *args: Any, split: dict[str, str] = DATA) -> None:
     CASES[name] = f, args, split
+
+
+def squares(f: Callable[..., Any]) -> Callable[..., Any]:
+    return xt.value_and_grad(lambda x: (f(x) ** 2).sum())
 
 
 X, W, V = array(b=8, i=6), array(i=6, h=12), array(h=12, o=4)
@@ -67,7 +72,22 @@ case("any and all", lambda x: ((x > 1.5).any("b"), (x < 1).all("b")), X)
 case("argmax", lambda x: (x.argmax("b"), x.argmin("i")), X)
 case("softmax", lambda x: xt.nn.softmax(x, "b"), X)
 case("logsumexp", xt.grad(lambda x: xt.logsumexp(x, "b").sum()), X)
-case("cumsum", xt.value_and_grad(lambda x: (xt.cumsum(x, "b") ** 2).sum()), X)
+for kind in ("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp"):
+    for how in ({}, {"reverse": True}, {"exclusive": True}, {"reverse": True, "exclusive": True}):
+        scan = functools.partial(getattr(xt, kind), dim="b", **how)
+        case(" ".join([kind, *how]), lambda x, scan=scan: (scan(x), scan(xt.round(2 * x))), NAN)
+    case(f"gradient of {kind}", squares(lambda x, kind=kind: getattr(xt, kind)(x, "b")), X)
+for dtype in ("int8", "uint64", "float16", "float32", "bool"):
+    case(f"cumsum of {dtype}", lambda x: (xt.cumsum(x, "b"), xt.cumsum(x)), array(dtype, b=8, i=3))
+case("cummax of integers", lambda x: (x.cummax("b"), xt.cummin(x, "b", exclusive=True)), array("uint16", b=8, i=3))
+case(
+    "cumsum of zeros",
+    lambda x: (1 / x.cumsum("b"), 1 / x.cummax("b"), 1 / x.cummin("b")),
+    xt.array([-0.0] * 4 + [0.0, -0.0] * 2, "b"),
+)
+case("cumsum of a grid", lambda x: xt.cumsum(x), X, split={"b": "data", "i": "model"})
+case("cumsum of an infinity", lambda x: x.cumsum("b"), xt.array([1, np.inf, 2, -np.inf, 3, 4, 5, 6.0], "b"))
+case("cumsum of shifts", squares(lambda x: xt.cumsum(x, "b").diff("b")), X)
 case("sort", lambda x: (xt.sort(x, "b"), xt.argsort(x, "b")), X)
 case("median", lambda x: xt.median(x, "b"), X)
 case("arange", lambda x: x + xt.arange(8, dim="b") * xt.arange(6, dim="i"), X)
@@ -99,10 +119,6 @@ def laplace(x: Any) -> Any:
     return x.isel(b=slice(2, None), i=slice(2, None)) * x.isel(b=slice(-2), i=slice(-2)) - x.isel(
         b=slice(1, -1), i=slice(1, -1)
     )
-
-
-def squares(f: Callable[..., Any]) -> Callable[..., Any]:
-    return xt.value_and_grad(lambda x: (f(x) ** 2).sum())
 
 
 GRID = {"b": "data", "i": "model"}
