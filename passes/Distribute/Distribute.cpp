@@ -11,6 +11,57 @@ namespace xtensor {
 #include "Distribute/Passes.h.inc"
 } // namespace xtensor
 
+/// The sum across processes that only `user` reads.
+static AllReduceOp sumFor(AddOp user, Value v) {
+  auto sum = v.getDefiningOp<AllReduceOp>();
+  bool isOwn = sum && sum->hasOneUse() && sum->getBlock() == user->getBlock();
+  return isOwn && sum.getKind() == ReduceKind::sum ? sum : AllReduceOp();
+}
+
+/// Adds the operands of two sums across the same processes before they are sent: the gradient of an
+/// array that several contractions read is a sum of such sums. Returns whether it did.
+static bool joinSums(AddOp add, unsigned place) {
+  AllReduceOp sum = sumFor(add, add->getOperand(place));
+  if (!sum)
+    return false;
+  Value rest, beside = add->getOperand(1 - place);
+  AllReduceOp other = sumFor(add, beside);
+  auto inner = beside.getDefiningOp<AddOp>();
+  if (inner && inner->hasOneUse() && inner->getBlock() == add->getBlock())
+    for (unsigned i = 0; i < 2 && !other; ++i) {
+      other = sumFor(inner, inner->getOperand(i));
+      rest = inner->getOperand(1 - i);
+    }
+  bool isAlike = other && other.getX().getType() == sum.getX().getType() &&
+                 other.getCommunicator() == sum.getCommunicator();
+  if (!isAlike)
+    return false;
+  OpBuilder b(add);
+  Location loc = add.getLoc();
+  Value joined = AddOp::create(b, loc, other.getX(), sum.getX());
+  joined =
+      AllReduceOp::create(b, loc, ReduceKind::sum, joined, sum.getAxis(), sum.getCommunicator());
+  if (rest)
+    joined = AddOp::create(b, loc, rest, joined);
+  if (joined.getType() != add.getType()) // the dims in another order
+    joined = BroadcastOp::create(b, loc, add.getType(), joined, ValueRange());
+  add->replaceAllUsesWith(ValueRange(joined));
+  add->erase();
+  if (rest)
+    inner->erase();
+  other->erase();
+  sum->erase();
+  return true;
+}
+
+static void joinSums(func::FuncOp func) {
+  SmallVector<AddOp> adds;
+  func.walk([&](AddOp add) { adds.push_back(add); });
+  for (AddOp add : adds)
+    if (!joinSums(add, 0))
+      joinSums(add, 1);
+}
+
 namespace {
 struct Distribute : xtensor::impl::DistributeBase<Distribute> {
   LogicalResult initialize(MLIRContext *context) final {
@@ -28,6 +79,7 @@ struct Distribute : xtensor::impl::DistributeBase<Distribute> {
       changed = true;
       if (failed(Distributor(func).run()))
         return signalPassFailure();
+      joinSums(func);
     }
     // A program without a mesh pays nothing.
     if (!changed)

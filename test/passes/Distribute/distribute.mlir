@@ -139,3 +139,20 @@ func.func @callbacks(%x: !xtensor.array<b: 8, f32>) -> !xtensor.array<b: 8, f32>
   %y = xtensor.callback "f" number 1 (%x) : (!xtensor.array<b: 8, f32>) -> !xtensor.array<b: 8, f32>
   return %y : !xtensor.array<b: 8, f32>
 }
+
+// -----
+
+// Sums across the same processes are added before they are sent.
+// CHECK-LABEL: func.func @sums(
+// CHECK-COUNT-1: all_reduce
+// CHECK-NOT: all_reduce
+// CHECK: return
+func.func @sums(%x: !xtensor.array<b: 8, i: 3, f32>, %y: !xtensor.array<i: 3, f32>) -> !xtensor.array<i: 3, f32>
+    attributes {xtensor.mesh = {data = array<i64: 2, 0>}, xtensor.split = {b = "data"}} {
+  %e = xtensor.exp %x : !xtensor.array<b: 8, i: 3, f32>
+  %s = xtensor.reduce sum %x over [b] : !xtensor.array<b: 8, i: 3, f32>
+  %t = xtensor.reduce sum %e over [b] : !xtensor.array<b: 8, i: 3, f32>
+  %a = xtensor.add %y, %s : !xtensor.array<i: 3, f32>, !xtensor.array<i: 3, f32>
+  %z = xtensor.add %a, %t : !xtensor.array<i: 3, f32>, !xtensor.array<i: 3, f32>
+  return %z : !xtensor.array<i: 3, f32>
+}

@@ -9,6 +9,7 @@ from typing import Any
 import distributed_program
 import pytest
 import stencil_bytes
+import step_bytes
 import xtensor as xt
 from mpirun import mpirun
 
@@ -28,6 +29,14 @@ def test_a_stencil_sends_the_borders_of_parts_and_no_more() -> None:
     assert [line[:2] for line in found] == [[s, p] for s in ("bands", "grid") for p in ("step", "gradient")]
     for split, program, sent, least in found:
         assert sent == least, (split, program)
+
+
+@pytest.mark.parametrize("count", (2, 4))
+def test_a_step_of_a_model_sends_its_gradients_or_activations_once(count: int) -> None:
+    found = [line.split() for line in mpirun(count, step_bytes.__file__).splitlines()]
+    assert [line[0] for line in found] == ["mlp", "block", "training"]
+    for model, sent, least in found:
+        assert sent == least, model
 
 
 def test_a_mesh_of_one_process_is_this_one() -> None:
