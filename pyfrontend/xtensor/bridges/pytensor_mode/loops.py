@@ -75,8 +75,9 @@ class Scan:
             self._step(list(op.outer_non_seqs(outer)), taps, like), carry, seqs, dim=_STEP, length=steps
         )
         results = [_outside(x, v.type.ndim, _SLOT) for x, v in zip(last["buffers"], mots, strict=True)]
-        for trace, x, v in zip(stacked[: len(traces)], wholes, traces, strict=True):
-            results.append(_kept(_outside(trace, v.type.ndim, _STEP), size(x, 0), x))
+        for trace, x, v, tap in zip(stacked[: len(traces)], wholes, traces, taps, strict=True):
+            initial = ops.isel(x, {axis(0): slice(-min(tap))})
+            results.append(_kept(_outside(trace, v.type.ndim, _STEP), size(x, 0), initial))
         lengths = [int(fixed(n, "a length", node)) for n in op.outer_nitsot(outer)]
         for trace, n, v in zip(stacked[len(traces) :], lengths, op.outer_nitsot_outs(node.outputs), strict=True):
             results.append(_kept(_outside(trace, v.type.ndim, _STEP), n))
@@ -125,13 +126,22 @@ def _grouped(variables: Sequence[Any], taps: Sequence[Any]) -> list[list[Any]]:
     return found
 
 
-def _kept(trace: Any, length: int, before: Any = None) -> Any:
-    """The last states, as many as PyTensor keeps: what the steps gave, after the first ones of `before`."""
+def _kept(trace: Any, length: int, initial: Any = None) -> Any:
+    """As many positions as PyTensor keeps: the last states, or the last ones of `initial` and then all states. Where a
+    gradient is truncated, zeros follow."""
     steps = size(trace, 0)
     if length <= steps:
         return ops.isel(trace, {axis(0): slice(steps - length, steps)})
-    first = length - steps
-    return ops.concat([ops.isel(before, {axis(0): slice(first)}), trace], axis(0))
+    pieces = [trace]
+    rest = length - steps
+    if initial is not None:
+        count = size(initial, 0)
+        first = min(rest, count)
+        pieces.insert(0, ops.isel(initial, {axis(0): slice(count - first, count)}))
+        rest -= first
+    if rest:
+        pieces.append(ops.zeros({**trace.sizes, axis(0): rest}, dtype=trace.dtype))
+    return ops.concat(pieces, axis(0))
 
 
 @implements("Scan", known=lambda node: [node.inputs[0], *node.op.outer_nitsot(node.inputs)])

@@ -17,7 +17,7 @@ from .values import cast, named
 
 # Functions whose operands first become the dtype of the result.
 _OF_RESULT: dict[str, Callable[..., Any]] = {
-    "Abs": ops.abs, "ArcCos": ops.acos, "ArcCosh": ops.acosh, "ArcSin": ops.asin, "ArcSinh": ops.asinh,
+    "ArcCos": ops.acos, "ArcCosh": ops.acosh, "ArcSin": ops.asin, "ArcSinh": ops.asinh,
     "ArcTan": ops.atan, "ArcTan2": ops.atan2, "ArcTanh": ops.atanh, "BetaInc": ops.betainc, "Ceil": ops.ceil,
     "Conj": ops.conj, "Cos": ops.cos, "Cosh": ops.cosh, "Deg2Rad": ops.deg2rad, "Erf": ops.erf, "Erfc": ops.erfc,
     "Erfcinv": ops.erfcinv, "Erfcx": ops.erfcx, "Erfinv": ops.erfinv, "Exp": ops.exp, "Exp2": ops.exp2,
@@ -90,6 +90,7 @@ _OTHERS: dict[str, Callable[..., Any]] = {
     "Cast": lambda dtype, x: cast(x, dtype),
     "Identity": lambda dtype, x: x,
     "IsNan": lambda dtype, x: ops.isnan(x),
+    "Abs": lambda dtype, x: ops.abs(x),
     "IsInf": lambda dtype, x: ops.isinf(x),
     "Angle": lambda dtype, x: ops.angle(x),
     "Real": lambda dtype, x: ops.real(x),
