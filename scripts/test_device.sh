@@ -10,9 +10,10 @@ if [ $# = 0 ]; then
   if [ "${XTENSOR_TEST_FULL:-0}" = 1 ]; then
     # Not files that run no program on new arrays, or whose programs name their devices themselves
     # (make test-devices). Nor those about what passes make of a program before a device is thought
-    # of: derivatives at infinities, of factorisations, of nested transforms.
-    others='gradient_peers|linalg_gradients|nesting|singular_points|aot_(bundles|c|determinism|hostile|messages|names)[.]|build|cuda|device_|lsp|malformed|metal|ptx|setup|typing|vector|vulkan'
-    [ "$device" = vulkan ] || others+='|aot|pages'
+    # of: derivatives at infinities, of factorisations, of nested transforms. Nor programs of several
+    # processes, which run on the CPU.
+    others='agreement|processes|gradient_peers|linalg_gradients|nesting|singular_points|aot_(bundles|c|determinism|hostile|messages|names)[.]|build|cuda|device_|lsp|malformed|metal|ptx|setup|typing|vector|vulkan'
+    [ "$device" = vulkan ] || others+='|aot|pages|wrong_calls'
     set -- $(printf '%s\n' test/python/*/test_*.py | grep -vE "/test_($others)")
   else
     # Each family of kernels, and what the runtime does with them.

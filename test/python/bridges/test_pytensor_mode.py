@@ -179,7 +179,8 @@ def test_scans() -> None:
     back = scanned(lambda e, c: c * 0.5 + e, sequences=x, outputs_info=pt.zeros(4), go_backwards=True)
     short = scanned(lambda e, c: c * e, sequences=x[:, 0], outputs_info=pt.ones(()), truncate_gradient=2)
     graphs = {
-        "truncated": short, "power": power, "last power": power[-1], "total": total, "two taps": two, "map": mapped, "pair": pair[0],
+        "truncated": short, "power": power, "last power": power[-1], "total": total, "two taps": two, "map": mapped,
+        "pair": pair[0],
         "other of pair": pair[1], "backwards": back, "last": total[-1],
     }  # fmt: skip
     check(with_gradients(graphs, x), {x: X, y: Y, n: 3})

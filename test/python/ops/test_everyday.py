@@ -44,7 +44,7 @@ TABLE: dict[str, Row] = {
     "cov weighted": Row(
         lambda x, y, w: xt.cov(x, y, "t", weights=w) * (7 / 8),
         lambda x, y, w: np.cov(x, y, aweights=w, ddof=0)[0, 1],
-        (Y, W + Y * 0.5, W),
+        (Y, xt.array(W.values + Y.values * 0.5, "t"), W),
     ),
     "corr": Row(lambda x: xt.corr(x, x.rename(c="d"), "t"), np.corrcoef, (X,), ("c", "d"), open=("t",), smooth=False),
     "corr of two": Row(lambda x, y: xt.corr(x, y), lambda x, y: np.corrcoef(x, y)[0, 1], (Y, W)),

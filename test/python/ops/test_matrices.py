@@ -126,7 +126,7 @@ TABLE: dict[str, Row] = {
     "solve_banded": Row(
         lambda a, b: linalg.solve_banded((2, 1), a, b, dims=("band", "col")),
         lambda a, b: scipy.linalg.solve_banded((2, 1), a, b),
-        (BANDS, KNOWN.rename(i="col")),
+        (BANDS, xt.array(KNOWN.values, ("col", "k"))),
         ("col", "k"),
         open=("k",),
         order=1,

@@ -198,6 +198,7 @@ def test_against_jax() -> None:
         np.testing.assert_allclose(a.values, b, rtol=1e-12)
 
 
+@pytest.mark.float64
 def test_a_traced_number_of_steps() -> None:
     f = xt.jit(xt.grad(lambda x, n: xt.fori_loop(0, n, lambda i, c: xt.sin(c) * x + i, x)))
     for n in (0, 1, 7):
