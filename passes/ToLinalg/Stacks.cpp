@@ -23,7 +23,8 @@ void xtensor::setCarried(Value array, Value value, Lowering &to) {
 
 /// What a region of a lowered loop or branch hands on: operand `i` of its last `End`. The ops that
 /// were lowered, with their own terminators, still stand after it.
-template <typename End> static Value handedOn(Region &region, unsigned i) {
+template <typename End>
+static Value handedOn(Region &region, unsigned i) {
   for (Operation &op : llvm::reverse(region.front()))
     if (auto end = dyn_cast<End>(op))
       return end->getOperand(i);
