@@ -36,6 +36,8 @@ def det(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     16.
     """
     x, (row, col), dtype = as_matrix("det", a, dims, square=True)
+    if is_static(x, col) and 0 < int(x.sizes[col]) <= 3:
+        return p.cast(_expanded(x, row, col), dtype)
     x, swaps = _last_pivot_least(x, row, col)
     diagonal, parity = pivots(x, (row, col))
     parity = build.binary("mul", parity, swaps)
@@ -56,6 +58,28 @@ def slogdet(a: ArrayLike, /, dims: Pair = MATRIX) -> tuple[Array, Array]:
     x, (row, col), dtype = as_matrix("slogdet", a, dims, square=True)
     sign, logs = sign_and_log(x, (row, col))
     return p.cast(sign, dtype), p.cast(logs, p.real_of(dtype))
+
+
+def _expanded(x: Tracer, row: str, col: str) -> Tracer:
+    """The determinant of a matrix of at most 3 rows by its definition: a batch is one loop over vectors, where a
+    factorization takes matrix by matrix. Its derivatives are exact for every rank."""
+    n = int(x.sizes[col])
+
+    def at(i: int, j: int) -> Tracer:
+        return build.squeeze(build.slice(x, {row: (i, 1, 1), col: (j, 1, 1)}), (row, col))
+
+    def minor(i: int, j: int) -> Tracer:
+        """Of rows 1 and 2 and of columns i and j of a matrix of 3 rows; of all rows of one of 2."""
+        first = n - 2
+        forward = build.binary("mul", at(first, i), at(first + 1, j))
+        return build.binary("sub", forward, build.binary("mul", at(first, j), at(first + 1, i)))
+
+    if n == 1:
+        return at(0, 0)
+    if n == 2:
+        return minor(0, 1)
+    terms = [build.binary("mul", at(0, k), minor(*(j for j in range(3) if j != k))) for k in range(3)]
+    return build.binary("add", build.binary("sub", terms[0], terms[1]), terms[2])
 
 
 def _last_pivot_least(x: Tracer, row: str, col: str) -> tuple[Tracer, Tracer]:

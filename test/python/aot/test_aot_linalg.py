@@ -86,7 +86,8 @@ def test_results_are_pythons(tmp_path: Path, name: str, dtype: str, n: int) -> N
     sizes = {"batch": batch, "r": n, "c": n, "k": 2}
     specs = [xt.spec({d: sizes[d] for d in names}, dtype=dtype) for names in dims]
     bundle = xt.export(f, args=specs, name="one", blas="scipy-openblas")
-    assert bundle.manifest.blas == "scipy-openblas"
+    is_element = (name, n) == ("det", 1)
+    assert bundle.manifest.blas == (None if is_element else "scipy-openblas")
     library = Library(bundle, tmp_path)
     rng = np.random.default_rng(0)
     a, b = (rng.normal(size=[sizes[d] for d in names]).astype(dtype) for names in dims)
@@ -100,6 +101,8 @@ def test_results_are_pythons(tmp_path: Path, name: str, dtype: str, n: int) -> N
         scale = np.abs(wanted.values).max()
         np.testing.assert_allclose(y, wanted.values, rtol=0, atol=scale * (1e-4 if dtype == "f4" else 1e-11))
 
+    if is_element:
+        return  # without temporaries
     library.context.allocate = Context.ALLOCATE(lambda _, size: None)
     code, message = library(*arrays)
     assert code == CODES["NO_MEMORY"]
