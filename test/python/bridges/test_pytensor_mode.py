@@ -74,6 +74,7 @@ def test_functions_of_two_numbers() -> None:
         "add": x + y, "sub": x - y, "mul": x * y, "div": x / y, "mod": (5 * x) % y,
         "pow": x**y, "maximum": pt.maximum(x, y), "minimum": pt.minimum(x, y), "arctan2": pt.arctan2(x, y),
         "logaddexp": pt.logaddexp(x, y), "switch": pt.switch(x < y, x * y, y), "clip": pt.clip(x, 0.3, y),
+        "clip, bounds crossed": pt.clip(x, 0.6, 0.4),
         "gammainc": pt.gammainc(x, y),
     }  # fmt: skip
     more = {
@@ -123,7 +124,7 @@ def test_reads_and_updates_by_index() -> None:
     graphs = {
         "int": x[1], "negative": x[-1, -2], "slice": x[1:, ::2], "reversed": x[::-1, 3:0:-2], "scalar": x[k],
         "until": x[:k], "arrays": x[i, j], "rows": x[i], "columns": x[:, j], "array and slice": x[i, 1:],
-        "mask": x[np.array([True, False, True])], "apart": pt.stack([x, y])[j // 2, :, j],
+        "broadcast": x[i, j[:1]], "mask": x[np.array([True, False, True])], "apart": pt.stack([x, y])[j // 2, :, j],
         "take": pt.take(x, j, axis=1),
         "set": pt.set_subtensor(x[1, :2], y[0, :2]), "inc": pt.inc_subtensor(x[:, 1:], y[:, :3]),
         "set array": pt.set_subtensor(x[j - 1], y[:2]), "inc duplicates": pt.inc_subtensor(x[i[1]], y[:2]),

@@ -59,7 +59,19 @@ class Selection:
             if advanced and adjacent and i == advanced[0]:
                 self.order += points
             self.indexers[axis(i)] = x if isinstance(x, int) else self._points(x, ndim)
+        self._broadcast()
         self.axes = {i for i in range(type_.ndim) if axis(i) in self.indexers}
+
+    def _broadcast(self) -> None:
+        """Index arrays stretch as in NumPy, also where only the call knows that a size is 1."""
+        arrays = {d: x for d, x in self.indexers.items() if hasattr(x, "dims")}
+        longest: dict[str, int] = {}
+        for x in arrays.values():
+            for p, n in x.sizes.items():
+                longest[p] = n if longest.get(p, 1) == 1 else longest[p]
+        for d, x in arrays.items():
+            gone = [p for p, n in x.sizes.items() if n == 1 and longest[p] != 1]
+            self.indexers[d] = ops.squeeze(x, gone) if gone else x
 
     def _value(self, v: Any) -> Any:
         return v.data if isinstance(v, Constant) else self.values[v] if isinstance(v, Variable) else v

@@ -76,7 +76,7 @@ class Program:
         if type(results) is dict:
             for name, holds in results["conditions"].items():
                 if not holds.values:
-                    raise self.errors[int(name)]
+                    raise copy.copy(self.errors[int(name)])  # a raised one would collect tracebacks
             results = results["results"]
         values = iter(results)
         return [

@@ -43,9 +43,11 @@ _BITS = {
 
 def _gamma(x: Any) -> Any:
     """By its logarithm; below 0 every second interval between integers is negative."""
-    is_negative = ops.less(x, 0) & ops.not_equal(ops.remainder(ops.floor(x), 2), 0)
+    whole = ops.floor(x)
+    is_negative = ops.less(x, 0) & ops.not_equal(ops.remainder(whole, 2), 0)
     size = ops.exp(ops.lgamma(x))
-    return ops.where(is_negative, ops.negative(size), size)
+    found = ops.where(is_negative, ops.negative(size), size)
+    return ops.where(ops.less(x, 0) & ops.equal(x, whole), math.nan, found)
 
 
 def _log1mexp(x: Any) -> Any:
@@ -76,7 +78,9 @@ def _switch(dtype: np.dtype, c: Any, x: Any, y: Any) -> Any:
 
 
 def _clip(dtype: np.dtype, x: Any, low: Any, high: Any) -> Any:
-    return ops.minimum(ops.maximum(cast(x, dtype), cast(low, dtype)), cast(high, dtype))
+    """As PyTensor does where `low` is above `high`: the lower bound first."""
+    x, low, high = (cast(v, dtype) for v in (x, low, high))
+    return ops.where(ops.less(x, low), low, ops.where(ops.greater(x, high), high, x))
 
 
 def _second(dtype: np.dtype, x: Any, y: Any) -> Any:
