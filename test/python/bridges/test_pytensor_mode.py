@@ -154,6 +154,10 @@ def test_products_and_matrices() -> None:
     no_gradient = {"svd", "expm", "pinv"}
     smooth = with_gradients({n: v for n, v in graphs.items() if n not in no_gradient}, p)
     check({**graphs, **smooth}, {a: SQUARE, p: POSITIVE}, 1e-9)
+    skew = a + 2 * pt.eye(3)  # not symmetric: an inverse is not its transpose
+    inverses = {"inv": la.inv(skew), "det": la.det(skew), "slogdet": la.slogdet(skew)[1], "one": la.inv(skew[0])}
+    wide = {"pinv": la.pinv(skew), "wide": la.pinv(a[:, :2]), "tall": la.pinv(a[0, :, :2])}
+    check({**with_gradients(inverses, a), **wide}, {a: SQUARE, p: POSITIVE}, 1e-9)
     q, r = la.qr(a)
     u, s, vh = la.svd(a, full_matrices=False)
     w, v = la.eigh(p)

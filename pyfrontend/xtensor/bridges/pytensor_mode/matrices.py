@@ -81,12 +81,13 @@ def solve(op: Any, node: Apply) -> Run:
 
 @implements("MatrixInverse")
 def inverse(op: Any, node: Apply) -> Run:
-    return lambda x: linalg.inv(_floats(full(x, node.inputs[0].type), node), _PAIR)
+    # Ours has the row and the col dim in each other's place.
+    return lambda x: _transposed(linalg.inv(_floats(full(x, node.inputs[0].type), node), _PAIR))
 
 
 @implements("MatrixPinv")
 def pseudo_inverse(op: Any, node: Apply) -> Run:
-    return lambda x: linalg.pinv(_floats(full(x, node.inputs[0].type), node), _PAIR, rtol=1e-15)
+    return lambda x: _transposed(linalg.pinv(_floats(full(x, node.inputs[0].type), node), _PAIR, rtol=1e-15))
 
 
 @implements("Det")
