@@ -74,8 +74,8 @@ _local = threading.local()
 
 
 class Checks:
-    """While a graph is traced: the conditions that hold if no error is to be raised, and these errors. Those inside of
-    loops and branches are not looked at."""
+    """While a graph, or a step of a loop, is traced: the conditions that hold if no error is to be raised, and these
+    errors."""
 
     def __init__(self) -> None:
         self.conditions: list[Any] = []

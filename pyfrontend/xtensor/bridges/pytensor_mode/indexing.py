@@ -10,9 +10,9 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.tensor.subtensor import indices_from_subtensor
 
 from ... import ops
-from ...base.errors import UnsupportedError
-from .graph import Run, fixed, implements
-from .values import axis, cast, full, is_array, kept, named, numbered, renamed
+from ...base.errors import ArgumentError, Error, IndexError_, UnsupportedError
+from .graph import Run, check, fixed, implements
+from .values import axis, cast, full, is_array, kept, named, numbered, renamed, shape, size, squeezed
 
 
 def _entries(op: Any, node: Apply, first: int) -> list[Any]:
@@ -36,12 +36,15 @@ def _slices(first: int) -> Any:
 class Selection:
     """An index, put together for `isel` and `at`: what it selects along each dim, and the dims of the result."""
 
-    def __init__(self, node: Apply, entries: Sequence[Any], values: dict[Variable, Any], type_: Any) -> None:
+    def __init__(self, node: Apply, entries: Sequence[Any], values: dict[Variable, Any], x: Any) -> None:
         self.node, self.values = node, values
+        type_ = node.inputs[0].type
+        sizes = shape(x, type_.ndim)
         self.indexers: dict[str, Any] = {}
         self.order: list[str | None] = []  # of the result: dims by axis
-        found = [self._read(e) for e in entries]
-        found = [y for e, x in zip(entries, found, strict=True) for y in self._spread(e, x)]
+        found: list[Any] = []
+        for x in map(self._read, entries):
+            found += self._spread(x, len(found), sizes)
         arrays = [i for i, x in enumerate(found) if not isinstance(x, (slice, int)) and self._ndim(x)]
         advanced = [i for i, x in enumerate(found) if not isinstance(x, slice)] if arrays else []
         ndim = max((self._ndim(found[i]) for i in advanced), default=0)
@@ -70,8 +73,7 @@ class Selection:
             for p, n in x.sizes.items():
                 longest[p] = n if longest.get(p, 1) == 1 else longest[p]
         for d, x in arrays.items():
-            gone = [p for p, n in x.sizes.items() if n == 1 and longest[p] != 1]
-            self.indexers[d] = ops.squeeze(x, gone) if gone else x
+            self.indexers[d] = squeezed(x, longest)
 
     def _value(self, v: Any) -> Any:
         return v.data if isinstance(v, Constant) else self.values[v] if isinstance(v, Variable) else v
@@ -92,11 +94,13 @@ class Selection:
         value = self._value(v)
         return None if value is None else int(fixed(value, "a bound of a slice", self.node))
 
-    def _spread(self, entry: Any, x: Any) -> list[Any]:
-        """A mask as the positions where it holds, along each of its axes."""
+    def _spread(self, x: Any, first: int, sizes: Sequence[int]) -> list[Any]:
+        """A mask as the positions where it holds, along each of its axes, of which `first` is the first."""
         if isinstance(x, (slice, int)) or x[1].dtype != "bool":
             return [x]
-        mask = fixed(x[0], "the number of positions where a mask holds", self.node)
+        mask = np.asarray(fixed(x[0], "the number of positions where a mask holds", self.node))
+        if mask.shape != tuple(sizes[first : first + mask.ndim]):
+            raise mask_error(self.node, mask.shape, first, sizes)
         return [(p, x[1].clone(dtype="int64", shape=(None,))) for p in np.nonzero(mask)]
 
     @staticmethod
@@ -109,9 +113,16 @@ class Selection:
         return renamed(named(value, type_), {axis(i): f"point{i + shift}" for i in range(type_.ndim)})
 
 
+def mask_error(node: Apply, found: Sequence[int], first: int, sizes: Sequence[int]) -> Error:
+    return IndexError_(
+        f"a mask of shape {tuple(found)} selects from {node.inputs[0]}, whose sizes from axis {first} on are "
+        f"{tuple(sizes[first:])}: a mask has the sizes of the axes that it stands for"
+    )
+
+
 def _selection(op: Any, node: Apply, first: int, given: Sequence[Any]) -> Selection:
     entries = _entries(op, node, first)
-    return Selection(node, entries, dict(zip(node.inputs, given, strict=True)), node.inputs[0].type)
+    return Selection(node, entries, dict(zip(node.inputs, given, strict=True)), given[0])
 
 
 @implements("Subtensor", "AdvancedSubtensor", "AdvancedSubtensor1", known=_slices(1))
@@ -126,14 +137,56 @@ def read(op: Any, node: Apply) -> Run:
     return run
 
 
+def _lone_mask(op: Any, node: Apply, given: Sequence[Any]) -> tuple[int, Any, Any] | None:
+    """The mask of an index which has one that is computed, and otherwise whole axes: its first axis, value, type."""
+    values = dict(zip(node.inputs, given, strict=True))
+    entries = _entries(op, node, 2)
+    masks = [
+        (i, values[e], e.type)
+        for i, e in enumerate(entries)
+        if isinstance(e, Variable) and getattr(e.type, "dtype", "") == "bool" and is_array(values.get(e))
+    ]
+    rest = [e for i, e in enumerate(entries) if not masks or i != masks[0][0]]
+    return masks[0] if len(masks) == 1 and all(e == slice(None) for e in rest) else None
+
+
+def _masked(op: Any, node: Apply, given: Sequence[Any], first: int, mask: Any, type_: Any) -> Any:
+    """An update where a mask holds. Values with an axis for the places of the mask are read by their number."""
+    target, update_type = (v.type for v in node.inputs[:2])
+    x = full(given[0], target)
+    sizes, places = shape(x, target.ndim), range(first, first + type_.ndim)
+    mask = renamed(full(mask, type_), {axis(i): axis(first + i) for i in range(type_.ndim)})
+    if [mask.sizes[axis(i)] for i in places] != [sizes[i] for i in places]:
+        raise mask_error(node, [mask.sizes[axis(i)] for i in places], first, sizes)
+    y = cast(full(given[1], update_type), target.dtype)
+    order = [*map(axis, range(first)), "place", *map(axis, range(places.stop, target.ndim))]
+    y = renamed(y, {axis(i): order[len(order) - update_type.ndim + i] for i in range(update_type.ndim)})
+    single = [d for d, n in y.sizes.items() if n == 1]
+    y = ops.squeeze(y, single) if single else y
+    if "place" in y.dims:
+        flat = ops.stack(mask, {"flat": tuple(axis(i) for i in places)})
+        number = ops.cumsum(ops.astype(flat, "i8"), dim="flat")
+        count, most = ops.sum(ops.astype(flat, "i8")), y.sizes["place"]
+        message = f"values of size {most} do not fit the number of places of a mask, in {node.outputs[0]}"
+        check([ops.equal(count, most)], ArgumentError(message))
+        number = ops.unstack(number, {"flat": {axis(i): sizes[i] for i in places}})
+        y = ops.take(y, ops.clip(number - 1, 0, max(most - 1, 0)), dim="place") if most else ops.zeros_like(x)
+    return ops.where(mask, y if op.set_instead_of_inc else x + y, x)
+
+
 @implements("IncSubtensor", "AdvancedIncSubtensor", "AdvancedIncSubtensor1", known=_slices(2))
 def update(op: Any, node: Apply) -> Run:
     type_, update_type = (v.type for v in node.inputs[:2])
 
     def run(*given: Any) -> Any:
+        if mask := _lone_mask(op, node, given):
+            return _masked(op, node, given, *mask)
         s = _selection(op, node, 2, given)
         x = full(given[0], type_, {*kept(type_), *s.axes})
         y = cast(named(given[1], update_type), type_.dtype)
+        # Values stretch as in NumPy, also where only the call knows that a size is 1.
+        single = [axis(i) for i in range(update_type.ndim) if axis(i) in y.dims and size(y, i) == 1]
+        y = ops.squeeze(y, single) if single else y
         # The axes of y are the last ones of what is selected.
         shift = len(s.order) - update_type.ndim
         y = renamed(y, {axis(i): s.order[i + shift] or "" for i in range(update_type.ndim)})

@@ -123,11 +123,14 @@ def _numpy(x: Any, layout: list[bool] | None) -> Any:
 
 
 def _static(fgraph: Any) -> list[int]:
-    """The integer arguments that sizes follow from."""
+    """The integer arguments that sizes follow from, also sizes inside of loops and of graphs that are ops."""
     work: list[Variable] = []
     for node in fgraph.toposort():
         known = found(KNOWN, node.op)
         work += known(node) if known else []
+        if getattr(node.op, "fgraph", None) is not None and len(node.op.fgraph.inputs):
+            inside = {node.op.fgraph.inputs[i] for i in _static(node.op.fgraph)}
+            work += [outer for outer, inner in _passed(node) if inner in inside]
     seen: set[Variable] = set()
     while work:
         v = work.pop()
@@ -138,6 +141,16 @@ def _static(fgraph: Any) -> list[int]:
     return [
         i for i, v in enumerate(fgraph.inputs) if v in seen and np.dtype(getattr(v.type, "dtype", "f8")).kind in "biu"
     ]
+
+
+def _passed(node: Any) -> list[tuple[Variable, Variable]]:
+    """The inputs of a node that an inner graph gets as they are, and its names of them."""
+    op = node.op
+    if type(op).__name__ == "Scan":
+        return list(zip(op.outer_non_seqs(node.inputs), op.inner_non_seqs(op.fgraph.inputs), strict=True))
+    if len(op.fgraph.inputs) != len(node.inputs):
+        return []
+    return list(zip(node.inputs, op.fgraph.inputs, strict=True))
 
 
 def _origin(v: Variable) -> Variable:

@@ -17,8 +17,8 @@ from pytensor.graph.basic import Apply
 from ... import ops
 from ...base.errors import UnsupportedError
 from ...transforms.control import scan as scan_along
-from .graph import Checks, Graph, Run, fixed, implements
-from .values import axis, fit, full, kept, named, renamed, size
+from .graph import Checks, Graph, Run, check, fixed, implements
+from .values import axis, cast, fit, full, kept, named, renamed, size
 
 _STEP = "step"
 _SLOT = "slot"
@@ -42,6 +42,7 @@ class Scan:
         get_mode("XTENSOR").optimizer(fgraph)
         self.graph = Graph(fgraph)
         self.inner = self.graph.inputs
+        self.errors: list[Exception] = []  # of the conditions that a step checks, in their order
 
     def _whole(self, x: Any, v: Any) -> Any:
         """An outer array with axis 0."""
@@ -79,7 +80,10 @@ class Scan:
             initial = ops.isel(x, {axis(0): slice(-min(tap))})
             results.append(_kept(_outside(trace, v.type.ndim, _STEP), size(x, 0), initial))
         lengths = [int(fixed(n, "a length", node)) for n in op.outer_nitsot(outer)]
-        for trace, n, v in zip(stacked[len(traces) :], lengths, op.outer_nitsot_outs(node.outputs), strict=True):
+        free = stacked[len(traces) : len(traces) + len(lengths)]
+        for holds, error in zip(stacked[len(traces) + len(lengths) :], self.errors, strict=True):
+            check([ops.all(holds)], error)
+        for trace, n, v in zip(free, lengths, op.outer_nitsot_outs(node.outputs), strict=True):
             results.append(_kept(_outside(trace, v.type.ndim, _STEP), n))
         return [*results, *last["untraced"]]
 
@@ -92,8 +96,10 @@ class Scan:
             moved = [ops.isel(b, {_SLOT: at + t}) for b, tap in zip(carry["buffers"], reads, strict=True) for t in tap]
             states = [w[len(w) + t] for w, tap in zip(carry["windows"], taps, strict=True) for t in tap]
             given = [*seqs, *moved, *states, *carry["untraced"], *constants]
-            with Checks():  # conditions of a step are not looked at
+            with Checks() as checks:
                 found = self.graph(*[fit(x, v.type) for x, v in zip(given, self.inner, strict=True)])
+            self.errors = checks.errors
+            conditions = [ops.all(cast(c, bool)) for c in checks.conditions]
             buffers = []
             for b, xs, tap in zip(carry["buffers"], op.inner_mitmot_outs_grouped(found), writes, strict=True):
                 for x, t in zip(xs, tap, strict=True):
@@ -105,7 +111,11 @@ class Scan:
             outs = op.inner_nitsot_outs(self.graph.outputs)
             free = [fit(named(x, v.type), v.type) for x, v in zip(op.inner_nitsot_outs(found), outs, strict=True)]
             untraced = list(op.inner_untraced_sit_sot_outs(found))
-            return {"step": at + 1, "buffers": buffers, "windows": windows, "untraced": untraced}, [*new, *free]
+            return {"step": at + 1, "buffers": buffers, "windows": windows, "untraced": untraced}, [
+                *new,
+                *free,
+                *conditions,
+            ]
 
         return step
 

@@ -138,7 +138,7 @@ def svd(op: Any, node: Apply) -> Run:
 
 @implements("QR", "QRFull", "QRIncomplete")
 def qr(op: Any, node: Apply) -> Run:
-    mode = {"economic": "reduced", "reduced": "reduced", "full": "complete", "complete": "complete", "r": "reduced"}
+    mode = {"economic": "reduced", "reduced": "reduced", "full": "complete", "complete": "complete", "r": "complete"}
     if getattr(op, "pivoting", False) or op.mode not in mode:
         raise UnsupportedError(
             f'the mode "XTENSOR" has no QR with pivots or in mode {op.mode!r}, as in {node.outputs[0]}'
@@ -154,16 +154,26 @@ def qr(op: Any, node: Apply) -> Run:
 
 @implements("LU")
 def lu(op: Any, node: Apply) -> Run:
-    if op.p_indices:
-        raise UnsupportedError(f'the mode "XTENSOR" has no LU with indices of rows, as in {node.outputs[0]}')
-
     def run(x: Any) -> Any:
         p, lower, upper = linalg.lu(full(x, node.inputs[0].type), _PAIR, inner="rank")
         upper = numbered(upper, ["rank", axis(1)])
         row = next(d for d in p.dims if d.startswith(axis(0)) and d != axis(0))
+        if op.p_indices:  # row i of `a` is row p[i] of the product
+            return [numbered(ops.argmax(p, dim=row), [axis(0)]), numbered(lower, [row, "rank"]), upper]
         if op.permute_l:
             return [numbered(ops.dot(p, lower, dim=row), [axis(0), "rank"]), upper]
         return [numbered(p, [axis(0), row]), numbered(lower, [row, "rank"]), upper]
+
+    return run
+
+
+@implements("MatrixIsPositiveDefinite")
+def is_positive_definite(op: Any, node: Apply) -> Run:
+    """An op of PyMC."""
+
+    def run(x: Any) -> Any:
+        x = full(x, node.inputs[0].type)
+        return ops.all(ops.isfinite(linalg.cholesky(_symmetric(x, True), dims=_PAIR)), dim=_PAIR)
 
     return run
 

@@ -12,7 +12,7 @@ from pytensor.graph.basic import Apply, Constant
 from ... import ops
 from ...base.errors import UnsupportedError
 from ...transforms.control import while_loop
-from .graph import Run, fixed, found, implements
+from .graph import Checks, Run, check, fixed, found, implements
 from .values import cast, named
 
 # Functions whose operands first become the dtype of the result.
@@ -68,6 +68,8 @@ _COMPOSED: dict[str, Callable[..., Any]] = {
     "GammaU": lambda k, x: ops.gammaincc(k, x) * _gamma(k),
     "Log1mexp": _log1mexp,
     "RoundHalfAwayFromZero": _round_away,
+    "XlogX": lambda x: ops.xlogy(x, x),
+    "XlogY0": ops.xlogy,
     "TriGamma": lambda x: ops.polygamma(1, x),
 }
 
@@ -128,8 +130,10 @@ def function_of(op: Any, dtypes: Sequence[str], node: Apply) -> Callable[..., An
         return lambda *xs: f(dtype, *xs)
     if type(op).__name__ == "PolyGamma":
         return lambda n, x: ops.polygamma(int(fixed(n, "the order", node)), cast(x, dtype))
-    if type(op).__name__ == "Jv":
-        return lambda n, x: _bessel(n, cast(x, dtype), node)
+    if orders := _BESSEL.get(type(op).__name__):
+        return lambda n, x: _bessel(orders, n, cast(x, dtype), node)
+    if type(op).__name__ == "Pow" and dtype.kind in "iu":
+        return lambda x, n: _integer_power(cast(x, dtype), n, dtype, node)
     f = found(_OF_RESULT, op) or found(_COMPOSED, op)
     if f is None:
         raise UnsupportedError(
@@ -139,12 +143,22 @@ def function_of(op: Any, dtypes: Sequence[str], node: Apply) -> Callable[..., An
     return lambda *xs: f(*(cast(x, dtype) for x in xs))
 
 
-def _bessel(n: Any, x: Any, node: Apply) -> Any:
-    """J of order 0 or 1."""
+# Bessel functions of orders 0 and 1.
+_BESSEL = {"Jv": (ops.j0, ops.j1), "Iv": (ops.i0, ops.i1), "Ive": (ops.i0e, ops.i1e)}
+
+
+def _bessel(orders: Sequence[Callable[..., Any]], n: Any, x: Any, node: Apply) -> Any:
     order = float(fixed(n, "the order", node))
     if order not in (0, 1):
         raise UnsupportedError(f'the mode "XTENSOR" has Bessel functions of orders 0 and 1, not {order}, as in {node}')
-    return (ops.j1 if order else ops.j0)(x)
+    return orders[int(order)](x)
+
+
+def _integer_power(x: Any, n: Any, dtype: np.dtype, node: Apply) -> Any:
+    """NumPy's error, and PyTensor's, for an exponent below 0."""
+    if dtype.kind == "i":
+        check([ops.all(ops.greater_equal(n, 0))], ValueError("Integers to negative integer powers are not allowed."))
+    return ops.pow(x, cast(n, dtype))
 
 
 def _alike(x: Any, y: Any) -> tuple[Any, Any]:
@@ -195,7 +209,8 @@ def _loop(op: Any) -> Callable[..., Any]:
 
         def body(carry: Any) -> Any:
             active = goes_on(carry)
-            new = inner([*carry["states"], *constants])
+            with Checks():  # of a loop per element, which goes on where others have ended
+                new = inner([*carry["states"], *constants])
             done = ops.logical_or(carry["done"], ops.logical_and(active, new[count])) if op.is_while else carry["done"]
             states = [ops.where(active, x, y) for x, y in zip(new, carry["states"], strict=False)]
             return {"step": carry["step"] + 1, "done": done, "states": states}
@@ -210,7 +225,7 @@ def _loop(op: Any) -> Callable[..., Any]:
 @implements("Elemwise")
 def elemwise(op: Any, node: Apply) -> Run:
     f = function_of(op.scalar_op, [v.type.dtype for v in node.outputs], node)
-    is_order = type(op.scalar_op).__name__ in ("PolyGamma", "Jv")
+    is_order = type(op.scalar_op).__name__ in ("PolyGamma", *_BESSEL)
 
     def run(*xs: Any) -> Any:
         given = [named(x, v.type) for x, v in zip(xs, node.inputs, strict=True)]

@@ -13,8 +13,8 @@ from ... import nn, ops
 from ...base.errors import ArgumentError, UnsupportedError
 from ...call.arrays import array
 from ...linalg import diagonal
-from .graph import Graph, Run, check, fixed, found, implements, run_of
-from .values import axis, cast, fit, full, is_array, kept, named, numbered, renamed, shape, size
+from .graph import KNOWN, Graph, Run, check, fixed, found, implements, run_of
+from .values import axis, cast, fit, full, is_array, kept, named, numbered, renamed, shape, size, squeezed
 
 # ---- the same value --------------------------------------------------------------------------------------------------
 
@@ -76,9 +76,14 @@ def shape_i(op: Any, node: Apply) -> Run:
 def reshaped(x: Any, type_: Any, sizes: Sequence[int]) -> Any:
     """The elements in the order of the axes, as an array of these sizes."""
     x = full(x, type_)
-    if -1 in sizes:
-        rest = math.prod(n for n in sizes if n != -1)
-        sizes = [math.prod(shape(x, type_.ndim)) // max(rest, 1) if n == -1 else n for n in sizes]
+    count, rest = math.prod(shape(x, type_.ndim)), math.prod(n for n in sizes if n != -1)
+    if (
+        list(sizes).count(-1) > 1
+        or min([0, *(n for n in sizes if n != -1)]) < 0
+        or (count % max(rest, 1) or not rest if -1 in sizes else count != rest)
+    ):
+        raise ArgumentError(f"an array of shape {shape(x, type_.ndim)} cannot take the shape {tuple(sizes)}")
+    sizes = [count // rest if n == -1 else n for n in sizes]
     if type_.ndim == 0:
         return ops.expand_dims(x, {axis(i): 1 for i in range(len(sizes))}) if sizes else x
     flat = ops.stack(x, {"flat": tuple(axis(i) for i in range(type_.ndim))})
@@ -234,6 +239,93 @@ def searchsorted(op: Any, node: Apply) -> Run:
     return run
 
 
+@implements("Choose")
+def choose(op: Any, node: Apply) -> Run:
+    types = [v.type for v in node.inputs]
+    if not hasattr(types[1], "dtype"):
+        raise UnsupportedError(f'the mode "XTENSOR" has no choice among a list of arrays, as in {node.outputs[0]}')
+    ndim = max(types[0].ndim, types[1].ndim - 1)
+
+    def run(places: Any, choices: Any) -> Any:
+        shift = ndim - types[0].ndim
+        places = renamed(named(places, types[0]), {axis(i): axis(i + shift) for i in range(types[0].ndim)})
+        shift = ndim - types[1].ndim + 1
+        names = {axis(0): "choice"} | {axis(i): axis(i - 1 + shift) for i in range(1, types[1].ndim)}
+        choices = renamed(full(choices, types[1], {*kept(types[1]), 0}), names)
+        sizes: dict[str, int] = {}
+        for d, n in [*places.sizes.items(), *choices.sizes.items()]:
+            sizes[d] = n if sizes.get(d, 1) == 1 else sizes[d]
+        places, choices = squeezed(places, sizes), squeezed(choices, sizes)
+        count = choices.sizes["choice"]
+        if op.mode == "raise":
+            inside = ops.all(ops.greater_equal(places, 0) & ops.less(places, count))
+            check([inside], ValueError("invalid entry in choice array"))
+        at = ops.remainder(places, count) if op.mode == "wrap" else ops.clip(places, 0, count - 1)
+        return ops.take(choices, ops.astype(at, "i8"), dim="choice")
+
+    return run
+
+
+def _strides(sizes: Sequence[int], order: str) -> list[int]:
+    """The distance between neighbours along each dim, in elements."""
+    found = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
+    return found if order == "C" else [math.prod(sizes[:i]) for i in range(len(sizes))]
+
+
+@implements("UnravelIndex", known=lambda node: node.inputs[1:])
+def unravel_index(op: Any, node: Apply) -> Run:
+    def run(flat: Any, sizes: Any) -> Any:
+        sizes = [int(n) for n in fixed(sizes, "the shape", node)]
+        flat = cast(named(flat, node.inputs[0].type), "i8")
+        inside = ops.all(ops.greater_equal(flat, 0) & ops.less(flat, math.prod(sizes)))
+        check([inside], ValueError(f"an index is out of bounds for an array of shape {tuple(sizes)}"))
+        return [
+            ops.floor_divide(flat, max(k, 1)) % max(n, 1) for n, k in zip(sizes, _strides(sizes, op.order), strict=True)
+        ]
+
+    return run
+
+
+@implements("RavelMultiIndex", known=lambda node: node.inputs[-1:])
+def ravel_multi_index(op: Any, node: Apply) -> Run:
+    def run(*given: Any) -> Any:
+        sizes = [int(n) for n in fixed(given[-1], "the shape", node)]
+        found: Any = None
+        for x, v, n, k in zip(given, node.inputs[:-1], sizes, _strides(sizes, op.order), strict=False):
+            i = cast(named(x, v.type), "i8")
+            if op.mode == "raise":
+                inside = ops.all(ops.greater_equal(i, 0) & ops.less(i, n))
+                check([inside], ValueError("invalid entry in coordinates array"))
+            i = ops.remainder(i, n) if op.mode == "wrap" else ops.clip(i, 0, n - 1)
+            found = i * k if found is None else found + i * k
+        return found
+
+    return run
+
+
+@implements("Convolve1d", "Convolve2d", known=lambda node: node.inputs[2:])
+def convolve(op: Any, node: Apply) -> Run:
+    types, dtype = [v.type for v in node.inputs[:2]], node.outputs[0].type.dtype
+    axes = range(types[0].ndim)
+
+    def run(x: Any, y: Any, is_full: Any) -> Any:
+        x, y = (cast(full(v, t), dtype) for v, t in ((x, types[0]), (y, types[1])))
+        is_full = bool(fixed(is_full, "the mode", node))
+        larger = [size(x, i) >= size(y, i) for i in axes]
+        if not is_full and not all(larger) and any(larger):
+            raise ArgumentError(
+                f"a convolution in mode 'valid' of shapes {shape(x, len(axes))} and {shape(y, len(axes))}: one array "
+                "must be at least as large as the other along every axis"
+            )
+        if not is_full and not all(larger):
+            x, y = y, x
+        kernel = ops.flip(renamed(y, {axis(i): f"tap{i}" for i in axes}), [f"tap{i}" for i in axes])
+        padding = {axis(i): (kernel.sizes[f"tap{i}"] - 1,) * 2 for i in axes} if is_full else 0
+        return nn.conv(x, kernel, {axis(i): f"tap{i}" for i in axes}, padding=padding)
+
+    return run
+
+
 # ---- products --------------------------------------------------------------------------------------------------------
 
 
@@ -271,15 +363,28 @@ def batched_dot(op: Any, node: Apply) -> Run:
     return run
 
 
-@implements("Blockwise")
+def _known_of_core(node: Apply) -> list[Any]:
+    known = found(KNOWN, node.op.core_op)
+    if known is None:
+        return []
+    core = node.op._create_dummy_core_node(node.inputs)
+    return [v for v, c in zip(node.inputs, core.inputs, strict=True) if c in known(core)]
+
+
+@implements("Blockwise", known=_known_of_core)
 def blockwise(op: Any, node: Apply) -> Run:
     """The op of one instance, whose implementation lets the dims of a batch pass."""
     batch = op.batch_ndim(node)
     core = op._create_dummy_core_node(node.inputs)
     run_core = run_of(core)
 
+    known = found(KNOWN, core.op)
+    static = {id(v) for v, c in zip(node.inputs, core.inputs, strict=True) if known and c in known(core)}
+
     def inward(x: Any, v: Any) -> Any:
         own = v.type.ndim - core_ndims[id(v)]
+        if id(v) in static and not is_array(x) and np.prod(np.shape(x)[:own]) == 1:
+            return np.reshape(x, np.shape(x)[own:])
         names = {axis(i): f"batch{batch - own + i}" for i in range(own)}
         return renamed(named(x, v.type), names | {axis(i): axis(i - own) for i in range(own, v.type.ndim)})
 
@@ -331,7 +436,7 @@ def alloc_empty(op: Any, node: Apply) -> Run:
     return run
 
 
-@implements("ARange", "Eye", "Tri", known=lambda node: node.inputs)
+@implements("ARange", "Bartlett", "Eye", "Nonzero", "Tri", known=lambda node: node.inputs)
 def of_sizes(op: Any, node: Apply) -> Run:
     def run(*sizes: Any) -> Any:
         for n in sizes:
@@ -376,7 +481,10 @@ def split(op: Any, node: Apply) -> Run:
 
     def run(x: Any, along: Any, sizes: Any) -> Any:
         i = int(fixed(along, "the axis", node)) % type_.ndim
-        ends = np.cumsum(fixed(sizes, "the sizes", node)).tolist()
+        parts = np.atleast_1d(fixed(sizes, "the sizes", node))
+        if (parts < 0).any():
+            raise ArgumentError(f"the parts of {node.inputs[0]} have sizes {parts.tolist()}: none can be negative")
+        ends = np.cumsum(parts).tolist()
         x = full(x, type_, {*kept(type_), i})
         if not ends or ends[-1] != size(x, i):
             raise ArgumentError(
@@ -427,6 +535,19 @@ def fill_diagonal(op: Any, node: Apply) -> Run:
         np.fill_diagonal(is_diagonal, True)
         mask = array(is_diagonal, dims=[axis(i) for i in range(types[0].ndim)])
         return ops.where(mask, cast(named(value, types[1]), x.dtype), x)
+
+    return run
+
+
+@implements("FillDiagonalOffset", known=lambda node: node.inputs[2:])
+def fill_diagonal_offset(op: Any, node: Apply) -> Run:
+    types = [v.type for v in node.inputs]
+
+    def run(x: Any, value: Any, offset: Any) -> Any:
+        x = full(x, types[0])
+        rows, columns = shape(x, 2)
+        is_diagonal = np.eye(rows, columns, k=int(fixed(offset, "the offset", node)), dtype=bool)
+        return ops.where(array(is_diagonal, dims=[axis(0), axis(1)]), cast(named(value, types[1]), x.dtype), x)
 
     return run
 

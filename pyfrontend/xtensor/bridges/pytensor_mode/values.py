@@ -10,7 +10,7 @@ Sizes are known, and so is what PyTensor computes of sizes alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,12 @@ def cast(x: Any, dtype: Any) -> Any:
 def renamed(x: Any, names: dict[str, str]) -> Any:
     names = {a: b for a, b in names.items() if a in x.dims and a != b}
     return ops.rename(x, names) if names else x
+
+
+def squeezed(x: Any, longest: Mapping[str, int]) -> Any:
+    """`x` without the dims of size 1 that are longer in others: these broadcast."""
+    gone = [d for d, n in x.sizes.items() if n == 1 and longest.get(d, 1) != 1]
+    return ops.squeeze(x, gone) if gone else x
 
 
 def numbered(x: Any, order: Sequence[str | None]) -> Any:
