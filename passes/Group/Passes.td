@@ -12,7 +12,7 @@ def FoldConversions : Pass<"xtensor-fold-conversions", "::mlir::func::FuncOp"> {
     On the CPU, a library routine needs its operands in the type in which it computes. A kernel of a
     device can load half precision and widen each element. So if a value is widened only for matrix
     products, the pass moves the widening into them, and the value is stored in half precision. The
-    pass is for devices, and runs after xtensor-group.
+    pass is for devices, and runs before xtensor-split-reductions.
 
     ```mlir
     %wide = linalg.generic ins(%a : tensor<64x32xf16>) { arith.extf }

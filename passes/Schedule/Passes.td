@@ -26,7 +26,7 @@ def Schedule : Pass<"xtensor-schedule", "::mlir::func::FuncOp"> {
     ==>
     ```mlir
     %s = linalg.generic ins(%row) outs(%zero)
-        attrs = {xtensor.schedule = {kind = "row-reduction", unroll = 8, vector = 0}} { addf }
+        attrs = {xtensor.schedule = {kind = "row-reduction", unroll = 4, vector = 0}} { addf }
     ```
   }];
   let options = [Option<"target", "target", "std::string", "\"cpu\"",
