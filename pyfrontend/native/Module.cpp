@@ -18,6 +18,8 @@
 #include "Signals.h"
 #include "Version.h"
 
+#include <cstdlib>
+#include <cstring>
 #include <vector>
 
 using namespace xtensor;
@@ -157,6 +159,9 @@ bool initJax([[maybe_unused]] PyObject *module) {
 PyMODINIT_FUNC PyInit__native() {
   if (!isPlaceForUs())
     return nullptr;
+  // base/blas.py sets it for the runtime's OpenBLAS, which is loaded by now. NumPy has another.
+  if (const char *threads = getenv("OPENBLAS_NUM_THREADS"); threads && !strcmp(threads, "01"))
+    unsetenv("OPENBLAS_NUM_THREADS");
   if (_import_array() < 0)
     return nullptr;
   // The loader holds the dynamic linker's lock, for which every later import of an extension would

@@ -10,10 +10,12 @@ import sys as _sys
 import typing as _typing
 from types import FunctionType
 
+from .base.blas import StartsAlone as _StartsAlone
 from .base.collector import Paused as _Paused
 
 with _Paused():
-    from . import _native as _native  # first: it starts to load the compiler
+    with _StartsAlone():
+        from . import _native as _native  # first: it starts to load the compiler
 
     _native.check_place()
     from . import debug, fft, linalg, nn, optim, random, signal, testing, tree

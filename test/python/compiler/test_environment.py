@@ -76,3 +76,32 @@ def test_the_table_has_every_variable_that_is_read() -> None:
     table = set(re.findall(r"^\| `(XTENSOR_\w+)` \|", (ROOT / "docs" / "environment.md").read_text(), re.MULTILINE))
     assert read - table == set()
     assert set(environment._TAKES) <= table
+
+
+THREADS = """
+import os, sys
+if sys.argv[1] == "numpy first":
+    import numpy
+import xtensor as xt
+import ctypes, numpy as np
+getenv = ctypes.CDLL(None).getenv
+getenv.restype = ctypes.c_char_p
+left = getenv(b"OPENBLAS_NUM_THREADS")
+assert left == os.environb.get(b"OPENBLAS_NUM_THREADS"), left
+def number(part, suffix):
+    library = next(l.split()[-1] for l in open("/proc/self/maps") if part in l and "openblas" in l)
+    return getattr(ctypes.CDLL(library), "scipy_openblas_get_num_threads" + suffix)()
+print(number("scipy_openblas32", ""), number("numpy.libs", "64_"))
+"""
+
+
+@pytest.mark.parametrize("order", ["numpy first", "numpy after"])
+@pytest.mark.parametrize("asked", [None, "1"])
+def test_openblas_of_numpy_has_the_threads_that_the_user_wants(order: str, asked: str | None) -> None:
+    """Ours starts with one, so that the import does not wait for threads that spin."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("OPENBLAS_", "OMP_", "MKL_"))}
+    env |= {"OPENBLAS_NUM_THREADS": asked} if asked else {}
+    done = subprocess.run([sys.executable, "-c", THREADS, order], env=env, capture_output=True, text=True, check=True)
+    ours, of_numpy = map(int, done.stdout.split())
+    assert ours == 1
+    assert of_numpy == (int(asked) if asked else min(os.cpu_count() or 1, 64))
