@@ -24,6 +24,13 @@ public:
   explicit SumTree(AddOp root) : root(root), type(root.getType()) {}
 
   bool isTooLarge() { return !collect(root); }
+  /// Whether terms become slices of one array (ShiftPatterns.cpp), which is less work.
+  bool readsMargin() const {
+    return llvm::any_of(terms, [](Value v) {
+      PadOp pad = padOf(v);
+      return pad && becomesSlice(pad);
+    });
+  }
   Value sum(PatternRewriter &rewriter);
 
 private:
@@ -165,7 +172,7 @@ struct SumOfPads : OpRewritePattern<AddOp> {
           next && next->getBlock() == op->getBlock())
         return failure();
     SumTree tree(op);
-    if (tree.isTooLarge())
+    if (tree.isTooLarge() || tree.readsMargin())
       return failure();
     Value sum = tree.sum(rewriter);
     if (!sum)

@@ -2,6 +2,7 @@
 #ifndef XTENSOR_SIMPLIFY_PATTERNS_H
 #define XTENSOR_SIMPLIFY_PATTERNS_H
 
+#include "XTensor/XTensor.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace xtensor {
@@ -14,6 +15,10 @@ void addConstantPatterns(mlir::RewritePatternSet &patterns);
 void addContractPatterns(mlir::RewritePatternSet &patterns);
 /// Sums of arrays that are padded with zeros.
 void addPadPatterns(mlir::RewritePatternSet &patterns);
+/// Shifted reads of one array, each of which would be stored.
+void addShiftPatterns(mlir::RewritePatternSet &patterns);
+/// Whether these patterns make `pad` a slice of an array with a margin.
+bool becomesSlice(PadOp pad);
 /// Splits and merges of dims between elementwise ops.
 void addSplitPatterns(mlir::RewritePatternSet &patterns);
 /// Windows that are stored only to be added up.

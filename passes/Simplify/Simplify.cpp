@@ -24,6 +24,7 @@ struct Simplify : xtensor::impl::SimplifyBase<Simplify> {
     addConstantPatterns(list);
     addContractPatterns(list);
     addPadPatterns(list);
+    addShiftPatterns(list);
     addSplitPatterns(list);
     addWindowPatterns(list);
     patterns = std::move(list);

@@ -1,5 +1,6 @@
 // Constants and changes of shape. Most are a new view of what is there; data moves only for pad,
 // concat, and for a merge of dims that are not neighbours in memory.
+#include "Estimates.h"
 #include "ToLinalg/Lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -280,6 +281,45 @@ Value xtensor::inserted(Value array, Value whole, ArrayRef<int64_t> offsets,
   return tensor::InsertSliceOp::create(to.b, to.loc(), written, whole, starts, sizes, steps);
 }
 
+/// An array of which `value` fills what lies around a block. One thread that filled all of it would
+/// take it out of the caches of the others.
+static Value filledAround(ArrayRef<int64_t> block, ArrayRef<int64_t> at, ArrayType type,
+                          Value value, Lowering &to) {
+  Value whole = to.empty(type, value.getType());
+  SmallVector<int64_t> offsets(type.getRank(), 0), sizes(type.getShape()),
+      strides(type.getRank(), 1);
+  auto fill = [&](int64_t axis, int64_t from, int64_t count) {
+    if (!count)
+      return;
+    offsets[axis] = from;
+    sizes[axis] = count;
+    auto starts = getAsIndexOpFoldResult(to.b.getContext(), offsets),
+         counts = getAsIndexOpFoldResult(to.b.getContext(), sizes),
+         steps = getAsIndexOpFoldResult(to.b.getContext(), strides);
+    Value part = tensor::ExtractSliceOp::create(to.b, to.loc(), whole, starts, counts, steps);
+    part = linalg::FillOp::create(to.b, to.loc(), value, part).getResult(0);
+    whole = tensor::InsertSliceOp::create(to.b, to.loc(), part, whole, starts, counts, steps);
+  };
+  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+    int64_t end = at[axis] + block[axis];
+    fill(axis, 0, at[axis]);
+    fill(axis, end, type.getShape()[axis] - end);
+    offsets[axis] = at[axis];
+    sizes[axis] = block[axis];
+  }
+  return whole;
+}
+
+/// Whether the block is so much of a large array that the rest is filled by itself.
+static bool isMost(ArrayType block, ArrayType type) {
+  constexpr int64_t kLarge = int64_t(1) << 14;
+  constexpr int64_t kMostAxes = 4;
+  if (!block.hasStaticShape() || !type.hasStaticShape() || type.getRank() > kMostAxes)
+    return false;
+  Amount all = Amount::ofSizes(type.getShape());
+  return all >= kLarge && Amount::ofSizes(block.getShape()) * 2 > all;
+}
+
 static LogicalResult lower(PadOp op, Lowering &to) {
   ArrayType from = arrayType(op.getX()), type = arrayType(op.getY());
   SmallVector<int64_t> offsets(from.getRank(), 0), strides(from.getRank(), 1);
@@ -288,7 +328,10 @@ static LogicalResult lower(PadOp op, Lowering &to) {
     strides[from.find(dim)] = interior + 1;
   }
   Value value = Lowering::elementAt(to.b, to.loc(), to.view(op.getValue()), {});
-  Value whole = to.filled(type, value);
+  bool isDense = llvm::all_of(op.getInterior(), [](int64_t n) { return n == 0; });
+  Value whole = isDense && isMost(from, type)
+                    ? filledAround(from.getShape(), offsets, type, value, to)
+                    : to.filled(type, value);
   if (!llvm::is_contained(from.getShape(), 0))
     whole = inserted(op.getX(), whole, offsets, strides, from, to);
   to.setTensor(op.getY(), whole);

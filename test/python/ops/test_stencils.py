@@ -1,0 +1,130 @@
+"""Shifted reads of one large array, which share one copy with a margin: against NumPy and JAX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import xtensor as xt
+
+DIMS = ("z", "y", "x")
+
+
+def draw(rng: np.random.Generator, *sizes: int) -> np.ndarray:
+    return rng.standard_normal(sizes)
+
+
+def shapes(rng: np.random.Generator) -> tuple[int, ...]:
+    """Above and below the size from which margins are made; odd sizes."""
+    rank = int(rng.integers(1, 4))
+    least = {1: 4000, 2: 60, 3: 14}[rank]
+    return tuple(int(n) for n in rng.integers(least, least + least // 4 + 3, rank))
+
+
+def rolls(rng: np.random.Generator, rank: int) -> list[list[tuple[int, int]]]:
+    """Terms of a stencil: each rolls along some axes, one after the other."""
+    terms = []
+    for _ in range(int(rng.integers(2, 7))):
+        axes = rng.permutation(rank)[: int(rng.integers(1, rank + 1))]
+        terms.append([(int(a), int(rng.choice([-3, -2, -1, 0, 1, 2, 3, 40]))) for a in axes])
+    return terms
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("seed", range(24))
+def test_sums_of_rolls(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    value = draw(rng, *shapes(rng))
+    terms, weights = rolls(rng, value.ndim), rng.standard_normal(7)
+
+    def stencil(m: Any, x: Any) -> Any:
+        total: Any = 0
+        for w, moves in zip(weights, terms, strict=False):
+            y = x
+            for axis, shift in moves:
+                y = xt.roll(y, {DIMS[axis]: shift}) if m is xt else m.roll(y, shift, axis)
+            total = total + w * (y * y if w > 0 else y)
+        return total
+
+    x = xt.array(value, DIMS[: value.ndim])
+    np.testing.assert_allclose(xt.jit(lambda x: stencil(xt, x))(x).values, stencil(np, value), atol=1e-12)
+    cotangent = draw(rng, *value.shape)
+    c = xt.array(cotangent, x.dims)
+    gradient = xt.jit(xt.grad(lambda x: xt.sum(c * stencil(xt, x))))(x)
+    tangent = draw(rng, *value.shape)
+    along = xt.jvp(lambda x: stencil(xt, x), (x,), (xt.array(tangent, x.dims),))[1].values
+    np.testing.assert_allclose((gradient.values * tangent).sum(), (cotangent * along).sum(), rtol=1e-9)
+    step = 1e-6
+    difference = (stencil(np, value + step * tangent) - stencil(np, value - step * tangent)) / (2 * step)
+    np.testing.assert_allclose(along, difference, atol=1e-6)
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("seed", range(24))
+def test_sums_of_slices_of_a_pad(seed: int) -> None:
+    """Forward, and the gradient, whose terms are pads of one array."""
+    rng = np.random.default_rng(100 + seed)
+    value = draw(rng, *shapes(rng))
+    low, high = rng.integers(0, 4, value.ndim), rng.integers(0, 4, value.ndim)
+    fill = float(rng.choice([0.0, 1.5]))
+    weights = rng.standard_normal(int(rng.integers(1, 6))).tolist()
+    if seed % 2:
+        weights = [weights[0]] * len(weights)  # one cotangent for all slices
+    # The parts that are added are as large as the smallest array with its margin, less 3 on each axis.
+    sizes = [int(n + a + b - 3) for n, a, b in zip(value.shape, low, high, strict=True)]
+    offsets = [[int(rng.integers(0, 4)) for _ in sizes] for _ in weights]
+    dims = DIMS[: value.ndim]
+
+    def stencil(m: Any, x: Any) -> Any:
+        if m is xt:
+            widths = {d: (int(a), int(b)) for d, a, b in zip(dims, low, high, strict=True)}
+            wide = xt.pad(x, widths, constant_values=fill)
+        else:
+            wide = np.pad(x, list(zip(low, high, strict=True)), constant_values=fill)
+        total: Any = 0
+        for w, at in zip(weights, offsets, strict=True):
+            index = tuple(slice(o, o + n) for o, n in zip(at, sizes, strict=True))
+            total = total + w * (wide.isel(dict(zip(dims, index, strict=True))) if m is xt else wide[index])
+        return total
+
+    x = xt.array(value, dims)
+    np.testing.assert_allclose(xt.jit(lambda x: stencil(xt, x))(x).values, stencil(np, value), atol=1e-12)
+    cotangent, tangent = draw(rng, *sizes), draw(rng, *value.shape)
+    gradient = xt.jit(xt.grad(lambda x: xt.sum(xt.array(cotangent, dims) * stencil(xt, x))))(x)
+    linear = stencil(np, tangent) - stencil(np, np.zeros_like(tangent))
+    np.testing.assert_allclose((gradient.values * tangent).sum(), (cotangent * linear).sum(), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i4", "u1", "bool", "c8"])
+def test_kinds_of_elements(dtype: str) -> None:
+    value = np.random.default_rng(0).integers(0, 2, (70, 65)).astype(dtype)
+    x = xt.array(value, ("y", "x"))
+
+    def ends(x: Any) -> Any:
+        return [
+            xt.roll(x, y=1),
+            xt.roll(x, y=-2),
+            xt.roll(x, x=3),
+            xt.roll(xt.roll(x, y=1), x=-1),
+            xt.pad(x, {"y": 2, "x": 1}),
+        ]
+
+    wanted = [
+        np.roll(value, 1, 0), np.roll(value, -2, 0), np.roll(value, 3, 1), np.roll(value, (1, -1), (0, 1)),
+        np.pad(value, ((2, 2), (1, 1))),
+    ]  # fmt: skip
+    for found, want in zip(xt.jit(ends)(x), wanted, strict=True):
+        np.testing.assert_array_equal(found.values, want)
+        assert found.dtype == want.dtype
+
+
+def test_margins_of_large_pads_hold_the_value() -> None:
+    """Each side by itself, on one and on several axes, with NaN around."""
+    value = np.random.default_rng(1).standard_normal((130, 129))
+    for low, high in [((1, 0), (0, 0)), ((0, 0), (0, 3)), ((2, 1), (1, 5)), ((0, 7), (7, 0))]:
+        x = xt.array(value, ("y", "x"))
+        widths = {"y": (low[0], high[0]), "x": (low[1], high[1])}
+        found = xt.jit(lambda x, widths=widths: xt.pad(x, widths, constant_values=np.nan))(x)
+        want = np.pad(value, ((low[0], high[0]), (low[1], high[1])), constant_values=np.nan)
+        np.testing.assert_array_equal(found.values, want)
