@@ -3,6 +3,7 @@
 
 scripts/draw_pictures.py explorer         a page of the explorer, by Debian's Chromium
 scripts/draw_pictures.py gallery FOLDER   what programs of the gallery drew, out/ after running them
+scripts/draw_pictures.py speed FILE       times of programs, as `python benchmarks/programs --json FILE` writes them
 """
 
 from __future__ import annotations
@@ -64,12 +65,47 @@ def gallery(folder: Path) -> None:
     figure.savefig(PICTURES / "gallery.jpg", dpi=100, pil_kwargs={"quality": 80, "optimize": True})
 
 
+def speed(file: Path) -> None:
+    """Times of programs, as multiples of ours."""
+    import json
+
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+    import numpy as np
+
+    found = json.loads(file.read_text())
+    times = sorted(found["times"].items(), key=lambda item: item[1]["jax"] / item[1]["ours"])
+    colors = {"ours": "#2a6f97", "jax": "#e09f3e", "torch": "#9e2a2b"}
+    labels = {"ours": "xtensor", "jax": "JAX", "torch": "torch.compile"}
+    figure, axes = plt.subplots(figsize=(9, 5.2), layout="constrained")
+    places = np.arange(len(times))
+    for i, peer in enumerate(colors):
+        ratios = [each[peer] / each["ours"] if peer in each else np.nan for _, each in times]
+        axes.barh(places + 0.27 * (1 - i), ratios, 0.25, color=colors[peer], label=labels[peer])
+    axes.set_yticks(places, [f"{name} ({_pretty(each['ours'])})" for name, each in times], fontsize=9)
+    axes.axvline(1, color="black", linewidth=0.7)
+    axes.set_xscale("log")
+    axes.set_xticks([0.5, 1, 2, 5, 10, 20], ["0.5", "1", "2", "5", "10", "20"])
+    axes.set_xlabel(f"time of a call, as a multiple of xtensor's ({found['machine']}, {found['date']})", fontsize=9)
+    axes.legend(loc="lower right", fontsize=9)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(PICTURES / "speed.png", dpi=100)
+
+
+def _pretty(seconds: float) -> str:
+    return f"{seconds * 1e3:.3g} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.3g} us"
+
+
 def main() -> None:
     PICTURES.mkdir(exist_ok=True)
     if sys.argv[1:] == ["explorer"]:
         explorer()
     elif sys.argv[1:2] == ["gallery"] and len(sys.argv) == 3:
         gallery(Path(sys.argv[2]))
+    elif sys.argv[1:2] == ["speed"] and len(sys.argv) == 3:
+        speed(Path(sys.argv[2]))
     else:
         sys.exit(__doc__)
     for path in PICTURES.iterdir():

@@ -117,6 +117,11 @@ def measure(name: str, peers: list[str], rounds: int) -> dict[str, tuple[float, 
     return {peer: (first[peer], statistics.median(t)) for peer, t in times.items()}
 
 
+def machine() -> str:
+    names = [line.split(":")[1] for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line]
+    return f"{os.cpu_count()} cores of {names[0].strip()}" if names else f"{os.cpu_count()} cores"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*PROGRAMS, []], default=[])
@@ -141,8 +146,8 @@ def main() -> None:
             measured[PROGRAMS[name][0]] = {peer: t for peer, (_, t) in times.items()}
     console.print(table)
     if options.json:
-        date = datetime.date.today().isoformat()
-        options.json.write_text(json.dumps({"date": date, "times": measured}, indent=1) + "\n")
+        written = {"date": datetime.date.today().isoformat(), "machine": machine(), "times": measured}
+        options.json.write_text(json.dumps(written, indent=1) + "\n")
 
 
 if __name__ == "__main__":
