@@ -90,6 +90,20 @@ def reference(title: str, names: list[str]) -> str:
     return "".join(parts)
 
 
+def members(title: str, name: str) -> str:
+    """A page of the reference: the attributes and methods of a class."""
+    thing: Any = getattr(xt, name)
+    parts = [f"# {title}\n\n````{{py:currentmodule}} xt\n````\n\n``````{{py:class}} {name}\n:no-index:\n\n{inspect.getdoc(thing)}\n"]
+    for member in sorted(dir(thing)):
+        found = inspect.getattr_static(thing, member)
+        text = inspect.getdoc(found)
+        if member.startswith("_") or not text:
+            continue
+        kind, takes = ("method", list_functions.called(found)) if inspect.isroutine(found) else ("attribute", "")
+        parts.append(f"\n`````{{py:{kind}}} {member}{takes}\n{EXAMPLE.sub('', text)}\n`````\n")
+    return "".join([*parts, "``````\n"])
+
+
 def tables() -> dict[str, str]:
     """The pages that TableGen makes of the dialect and of each room of passes."""
     llvm = Path(subprocess.check_output(["llvm-config-22", "--prefix"], text=True).strip())
@@ -139,7 +153,8 @@ def main() -> None:
     for name, text in generated.items():
         write(f"reference/{name}.md", text)
     inside = toctree([*generated], ":maxdepth: 1")
-    every = toctree([*map(file_of, families), "../docs/functions"], ":maxdepth: 1")
+    write("reference/array.md", members("Attributes and methods of arrays", "Array"))
+    every = toctree([*map(file_of, families), "array", "../docs/functions"], ":maxdepth: 1")
     write("reference/index.md", f"# Reference\n\n## Functions\n{every}\n## The dialect and its passes\n{inside}")
 
     index = with_outputs(ROOT / "docs" / "site" / "index.md")

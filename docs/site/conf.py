@@ -34,7 +34,7 @@ myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
 
 html_theme = "pydata_sphinx_theme"
-html_title = "xtensor"
+html_title = f"xtensor {version.partition('+')[0]}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
