@@ -5,6 +5,7 @@
 #include "CPU/Passes.h"
 #include "CPU/Processor.h"
 #include "CPU/ReadAhead.h"
+#include "CPU/WindowProduct.h"
 #include "Estimates.h"
 #include "KernelCalls.h"
 #include "Schedule/ScheduleTable.h"
@@ -142,7 +143,7 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
         calls.end(before);
         continue;
       }
-      if (!emitGemm(b, kernel))
+      if (!emitGemm(b, kernel) && !emitWindowProduct(b, kernel, views, target))
         emitLoops(b, kernel, views, target);
       for (Operation *op = before->getPrevNode(); outer && op && op != last; op = op->getPrevNode())
         if (op->getNumRegions())

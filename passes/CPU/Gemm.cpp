@@ -49,7 +49,6 @@ public:
   void emit();
 
 private:
-  bool isProductSum();
   bool classify();
   bool chooseLayout();
   bool chooseLayout(unsigned rowLoop, unsigned columnLoop);
@@ -74,22 +73,6 @@ private:
   Matrix leftMatrix, rightMatrix, outMatrix;
   bool accumulate = false;
 };
-
-bool GemmEmitter::isProductSum() {
-  if (kernel.stages.size() != 1 || stage.numInputs() != 2 || stage.numOutputs() != 1)
-    return false;
-  const Combiner &c = stage.combiners[0];
-  Type type = stage.output(0).elementType;
-  if (!c || !isa<arith::AddFOp>(c.op) || c.widen || !(type.isF32() || type.isF64()))
-    return false;
-  auto product = c.op->getOperand(c.newOperand).getDefiningOp<arith::MulFOp>();
-  Block *block = stage.op.getBlock();
-  if (!product || block->getOperations().size() != 3)
-    return false;
-  auto isArgument = [&](Value v, unsigned i) { return v == block->getArgument(i); };
-  return (isArgument(product.getLhs(), 0) && isArgument(product.getRhs(), 1)) ||
-         (isArgument(product.getLhs(), 1) && isArgument(product.getRhs(), 0));
-}
 
 bool GemmEmitter::classify() {
   unsigned contracted = 0;
@@ -151,7 +134,7 @@ Amount GemmEmitter::work() const {
 }
 
 bool GemmEmitter::match() {
-  if (!isProductSum() || !classify() || !chooseLayout() || work() < kSmallestGemm)
+  if (!isProductSum(kernel) || !classify() || !chooseLayout() || work() < kSmallestGemm)
     return false;
   if (Value init = stage.inits[0]) {
     if (!matchPattern(init, m_AnyZeroFloat()))
@@ -228,6 +211,23 @@ void GemmEmitter::emit() {
 }
 
 } // namespace
+
+bool xtensor::cpu::isProductSum(Kernel &kernel) {
+  Stage &stage = kernel.stages.front();
+  if (kernel.stages.size() != 1 || stage.numInputs() != 2 || stage.numOutputs() != 1)
+    return false;
+  const Combiner &c = stage.combiners[0];
+  Type type = stage.output(0).elementType;
+  if (!c || !isa<arith::AddFOp>(c.op) || c.widen || !(type.isF32() || type.isF64()))
+    return false;
+  auto product = c.op->getOperand(c.newOperand).getDefiningOp<arith::MulFOp>();
+  Block *block = stage.op.getBlock();
+  if (!product || block->getOperations().size() != 3)
+    return false;
+  auto isArgument = [&](Value v, unsigned i) { return v == block->getArgument(i); };
+  return (isArgument(product.getLhs(), 0) && isArgument(product.getRhs(), 1)) ||
+         (isArgument(product.getLhs(), 1) && isArgument(product.getRhs(), 0));
+}
 
 bool xtensor::cpu::isGemm(Kernel &kernel) {
   OpBuilder b(kernel.stages.front().op);

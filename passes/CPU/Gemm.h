@@ -6,6 +6,9 @@
 
 namespace xtensor::cpu {
 
+/// Whether `kernel` does nothing but add products of two f32 or f64 operands to its output.
+bool isProductSum(Kernel &kernel);
+
 /// Whether `kernel` is C[b.., m, n] (+)= A[b.., m, k] * B[b.., k, n] with either operand transposed
 /// or not, and large enough for a library.
 bool isGemm(Kernel &kernel);

@@ -1,5 +1,6 @@
 #include "CPU/Stage.h"
 #include "CPU/Gemm.h"
+#include "CPU/WindowProduct.h"
 #include "Combiners.h"
 #include "Loops.h"
 
@@ -469,7 +470,7 @@ class Fusion {
 public:
   void add(Kernel kernel) {
     takeFills(kernel);
-    kernel.isCall = isGemm(kernel);
+    kernel.isCall = isGemm(kernel) || isWindowProduct(kernel);
     if (Kernel *host = hostOf(kernel)) {
       host->add(std::move(kernel));
       return;

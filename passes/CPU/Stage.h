@@ -84,7 +84,7 @@ struct Uses {
 struct Kernel {
   llvm::SmallVector<Extent, 4> ranges;
   llvm::SmallVector<Stage, 4> stages;
-  bool isCall = false; // done by a library: it shares its loops with nothing
+  bool isCall = false; // a product in loops of its own, or a library's: shared with nothing
 
   /// Takes in the stages of `other`, after its own.
   void add(Kernel other);

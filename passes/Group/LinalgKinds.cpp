@@ -58,7 +58,7 @@ bool isGemm(linalg::LinalgOp op) {
       !isMultiplyAccumulate(op))
     return false;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  if (!llvm::all_of(maps, [](AffineMap m) { return m.isProjectedPermutation(); }))
+  if (!maps[2].isProjectedPermutation())
     return false;
   bool left = false, right = false, contracted = false;
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();

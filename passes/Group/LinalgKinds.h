@@ -13,7 +13,7 @@ namespace xtensor {
 bool isElementwise(mlir::linalg::GenericOp op);
 
 /// C[b.., m.., n..] += A[b.., m.., k..] * B[b.., k.., n..] with a free dim on
-/// both sides: left alone, a library does it.
+/// both sides: left alone, a library does it. If a factor is windows, loops over tiles do.
 bool isGemm(mlir::linalg::LinalgOp op);
 
 /// The scalar that `value` holds in every element (fill or splat constant), as

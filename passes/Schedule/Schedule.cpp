@@ -86,7 +86,9 @@ struct SchedulePass : xtensor::impl::ScheduleBase<SchedulePass> {
     Kind kind = kindOf(op, vector);
     Schedule found = table.find(kind, getElementTypeOrSelf(op.getDpsInits()[0].getType()));
     SmallVector<NamedAttribute> fields = {b.getNamedAttr("kind", b.getStringAttr(toString(kind)))};
-    if (!found.library.empty() && estimateIterations(op) >= found.libraryWork) {
+    bool isPlain = llvm::all_of(op.getIndexingMapsArray(),
+                                [](AffineMap map) { return map.isProjectedPermutation(); });
+    if (!found.library.empty() && isPlain && estimateIterations(op) >= found.libraryWork) {
       fields.push_back(b.getNamedAttr("library", b.getStringAttr(found.library)));
     } else {
       fields.push_back(b.getNamedAttr("unroll", b.getI64IntegerAttr(found.unroll)));

@@ -113,6 +113,76 @@ static bool isWidened(const Matrix &operand) {
   return operand.element != storageType(arrayType(operand.array).getElementType());
 }
 
+//===- windows -------------------------------------------------------------===//
+
+/// Steps of a loop along which vectors are worth their while.
+static constexpr int64_t kLeastLanes = 4;
+
+/// Whether neighbours along `dim` are neighbours in memory.
+static bool isContiguous(const View &view, ArrayRef<StringAttr> names, StringAttr dim) {
+  if (view.kind != View::Tensor || view.map.getNumResults() == 0)
+    return false;
+  unsigned loop = llvm::find(names, dim) - names.begin();
+  if (loop == names.size())
+    return false;
+  AffineExpr along = getAffineDimExpr(loop, view.map.getContext());
+  for (AffineExpr expr : view.map.getResults().drop_back())
+    if (expr.isFunctionOfDim(loop))
+      return false;
+  // The last axis is read at a sum in which the dim appears once, by itself.
+  AffineExpr last = view.map.getResults().back();
+  AffineExpr rest = simplifyAffineExpr(last - along, view.map.getNumDims(), 0);
+  return last.isFunctionOfDim(loop) && !rest.isFunctionOfDim(loop);
+}
+
+/// A product of which one factor is windows is summed where the windows are: a CPU has loops for
+/// it if vectors can run along a dim. Nothing of the size of all windows is stored.
+static bool emitWindowProduct(ContractOp op, const Roles &roles, Lowering &to) {
+  ArrayType type = arrayType(op.getY());
+  Type element = type.getElementType();
+  Value factors[] = {op.getInputs()[0], op.getInputs()[1]};
+  bool slides[] = {readsWindows(to.view(factors[0])), readsWindows(to.view(factors[1]))};
+  if (to.isForDevice() || slides[0] == slides[1] || !(element.isF32() || element.isF64()))
+    return false;
+  unsigned whole = slides[0] ? 1 : 0; // the factor that is no windows
+  ArrayType windows = arrayType(factors[1 - whole]), kernel = arrayType(factors[whole]);
+  auto isOpen = [](ArrayType type) {
+    return llvm::any_of(type.getShape().drop_front(), ShapedType::isDynamic);
+  };
+  View from = to.view(factors[1 - whole]);
+  if (isOpen(windows) || isOpen(kernel))
+    return false;
+
+  Names names(type.getDimNames());
+  StringAttr last = names.back();
+  Names windowNames(windows.getDimNames());
+  Stored stored = to.stored(factors[whole]);
+  Names order = stored.order;
+  bool isKernels = kernel.hasDim(last) && !windows.hasDim(last);
+  bool fits =
+      isKernels || (windows.hasDim(last) && !kernel.hasDim(last) &&
+                    isContiguous(from, windowNames, last) && type.getSize(last) >= kLeastLanes);
+  // Vectors along a sum.
+  if (!fits && isContiguous(from, windowNames, order.back()) && !type.hasDim(order.back()) &&
+      kernel.getSize(order.back()) >= kLeastLanes)
+    fits = true;
+  if (!fits)
+    return false;
+  if (isKernels && order.back() != last) {
+    Names inner = only(windowNames, roles.contracted);
+    order = joined({roles.batch, inner, only(order, roles.left), only(order, roles.right)});
+    llvm::erase(order, last);
+    order.push_back(last);
+    stored.tensor = to.packed(factors[whole], order);
+  }
+  Names loops = joined({names, roles.contracted});
+  View inputs[2];
+  inputs[1 - whole] = to.access(factors[1 - whole], loops);
+  inputs[whole] = {View::Tensor, stored.tensor, to.mapTo(loops, order), element};
+  to.setTensor(op.getY(), emitLoops(op, inputs, loops, names, to));
+  return true;
+}
+
 static void emitMatrixProduct(ContractOp op, Roles roles, Lowering &to) {
   ArrayType type = arrayType(op.getY());
   Type memory = computeType(type.getElementType());
@@ -171,7 +241,10 @@ void xtensor::lowerContract(ContractOp op, Lowering &to) {
   Value left = op.getInputs()[0], right = op.getInputs()[1];
   ArrayType type = arrayType(op.getY());
   Roles roles = classify(arrayType(left), arrayType(right), type);
-  if (type.isFloat() && !roles.left.empty() && !roles.right.empty() && !roles.contracted.empty())
+  bool isProduct = !roles.left.empty() && !roles.right.empty() && !roles.contracted.empty();
+  if (type.isFloat() && isProduct && emitWindowProduct(op, roles, to))
+    return;
+  if (type.isFloat() && isProduct)
     return emitMatrixProduct(op, roles, to);
 
   Names loops = joined({type.getDimNames(), roles.contracted});

@@ -253,6 +253,75 @@ def test_conv_is_pytorchs(options: dict[str, Any]) -> None:
         np.testing.assert_allclose(ours_.values, theirs.numpy(), rtol=1e-9, atol=1e-11)
 
 
+LAYOUTS = {
+    "channels first": ("nchw", "ocyx", "nohw"),
+    "channels last": ("nhwc", "yxco", "nhwo"),
+    "channels last, kernel of PyTorch": ("nhwc", "ocyx", "nhwo"),
+    "channels become last": ("nchw", "ocyx", "nhwo"),
+    "channels become first": ("nhwc", "yxco", "nohw"),
+    "rows in the middle": ("hncw", "yocx", "onwh"),
+}
+
+
+def conv_by_taps(x: np.ndarray, w: np.ndarray, stride: int, dilation: int) -> np.ndarray:
+    """(n, c, h, w), (o, c, y, x) -> (n, o, h, w), one product for each place of the kernel."""
+    high, wide = ((n - (k - 1) * dilation - 1) // stride + 1 for n, k in zip(x.shape[2:], w.shape[2:], strict=True))
+    y = np.zeros((len(x), len(w), high, wide))
+    for i, j in np.ndindex(*w.shape[2:]):
+        rows = slice(i * dilation, i * dilation + (high - 1) * stride + 1, stride)
+        columns = slice(j * dilation, j * dilation + (wide - 1) * stride + 1, stride)
+        y += np.einsum("nchw,oc->nohw", x[:, :, rows, columns].astype("f8"), w[:, :, i, j].astype("f8"))
+    return y
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(
+    ("sizes", "stride", "dilation"),
+    [
+        ((2, 3, 7, 19, 33, 3, 2), 1, 1),  # n, c, h, w, o, kernel
+        ((1, 16, 9, 40, 16, 3, 3), 1, 1),
+        ((2, 5, 12, 29, 20, 2, 5), 1, 2),
+        ((3, 2, 11, 23, 5, 3, 3), 2, 1),
+        ((1, 1, 6, 130, 2, 1, 4), 1, 1),
+        ((1, 40, 14, 18, 100, 3, 5), 1, 1),
+        ((2, 4, 16, 34, 70, 2, 2), 3, 2),
+    ],
+)
+def test_conv_in_every_layout(layout: str, sizes: tuple[int, ...], stride: int, dilation: int, dtype: str) -> None:
+    """Values, and gradients: as the products with random numbers that the transposes of the map have."""
+    n, c, h, w, o, *kernel = sizes
+    rng = np.random.default_rng(0)
+    x, k = rng.normal(size=(n, c, h, w)).astype(dtype), rng.normal(size=(o, c, *kernel)).astype(dtype)
+    names = {"x": "nchw", "k": "ocyx", "y": "nohw"}
+
+    def array(values: np.ndarray, order: str, of: str) -> Any:
+        stored = np.ascontiguousarray(values.transpose([names[of].index(d) for d in order]))
+        return xt.array(stored, tuple(order))
+
+    orders = LAYOUTS[layout]
+    conv = xt.jit(
+        lambda x, k: xt.transpose(
+            xt.nn.conv(x, k, dims={"h": "y", "w": "x"}, dim="c", stride=stride, dilation=dilation), *orders[2]
+        )
+    )
+    want = conv_by_taps(x, k, stride, dilation)
+    tolerance = 1e-5 if dtype == "f4" else 1e-12
+    scale = np.abs(want).max()
+    X, K = array(x, orders[0], "x"), array(k, orders[1], "k")  # noqa: N806
+    np.testing.assert_allclose(xt.transpose(conv(X, K), *"nohw").values, want, rtol=0, atol=tolerance * scale)
+    g = rng.normal(size=want.shape).astype(dtype)
+    back = xt.jit(lambda x, k, g: xt.vjp(lambda x, k: conv(x, k), x, k)[1](g))(X, K, array(g, orders[2], "y"))
+    for _ in range(3):
+        dx, dk = rng.normal(size=x.shape).astype(dtype), rng.normal(size=k.shape).astype(dtype)
+        for cotangent, direction, moved, order in (
+            (back[0], dx, conv_by_taps(dx, k, stride, dilation), "nchw"),
+            (back[1], dk, conv_by_taps(x, dk, stride, dilation), "ocyx"),
+        ):
+            got = np.vdot(xt.transpose(cotangent, *order).values.astype("f8"), direction)
+            np.testing.assert_allclose(got, np.vdot(g, moved), rtol=0, atol=tolerance * np.linalg.norm(moved) * 30)
+
+
 def test_conv_shares_what_both_have() -> None:
     """A group is a name that both operands have; one per channel is a depthwise convolution."""
     torch = pytest.importorskip("torch")

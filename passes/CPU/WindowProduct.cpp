@@ -1,0 +1,626 @@
+// Convolutions as loops over tiles of the result. All sums of a tile stay in registers while the
+// loops over the kernel run. An element that is read serves a row or a column of the tile, so
+// the processor multiplies more often than it reads. Windows are read where they are: nothing is
+// packed.
+#include "CPU/WindowProduct.h"
+#include "CPU/Gemm.h"
+#include "Estimates.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace xtensor;
+using namespace xtensor::cpu;
+
+namespace {
+
+/// Cycles of a multiplication that the next one to the same sum waits for, and of a loop's step.
+constexpr double kLatency = 4, kStepCost = 1;
+constexpr int64_t kMostVectors = 8; // of a tile, side by side
+/// Multiplications that one step of the innermost loop is written out to.
+constexpr int64_t kMostUnrolled = 96;
+/// Longer sums are cut along their outer loops: into parts that caches hold, and that round less.
+constexpr int64_t kMostTerms = 4096, kLeastTerms = 1024;
+/// Iterations that threads share evenly enough, and multiplications that a chunk of them holds.
+constexpr int64_t kShares = 16, kChunk = 1 << 16;
+
+/// Steps of a loop beside each other in a tile.
+struct Side {
+  unsigned loop;
+  int64_t count;
+};
+
+/// The part of the result that registers hold.
+struct RegisterTile {
+  int vectorLoop = -1;
+  int64_t width = 1, vectors = 1;
+  SmallVector<Side, 2> sides;
+  double cost = 0;
+
+  int64_t sums() const {
+    int64_t product = vectors;
+    for (const Side &side : sides)
+      product *= side.count;
+    return product;
+  }
+};
+
+class TileChooser {
+public:
+  TileChooser(const Kernel &kernel, int64_t bits)
+      : kernel(kernel), stage(kernel.stages.front()),
+        lanes(bits / stage.output(0).elementType.getIntOrFloatBitWidth()),
+        most(bits == 512 ? 28 : 12) {}
+
+  /// The cheapest tile; none where no loop has vectors. `whole`: tiles must not overlap.
+  std::optional<RegisterTile> choose(bool whole);
+
+private:
+  bool isVectorLoop(unsigned loop) const;
+  void tryVectors(unsigned loop, bool whole);
+  void addSides(RegisterTile tile, unsigned from, bool whole);
+  void see(RegisterTile tile);
+  int64_t rangeOf(unsigned loop) const { return kernel.ranges[loop].constant; }
+
+  const Kernel &kernel;
+  const Stage &stage;
+  int64_t lanes, most;
+  std::optional<RegisterTile> best;
+};
+
+class WindowProductEmitter {
+public:
+  WindowProductEmitter(OpBuilder &b, Kernel &kernel, Views &views, RegisterTile tile, bool cut)
+      : b(b), kernel(kernel), stage(kernel.stages.front()), views(views), tile(std::move(tile)),
+        isCut(cut), loc(stage.op.getLoc()), element(stage.output(0).elementType),
+        reducesLanes(stage.reduced[this->tile.vectorLoop]) {}
+
+  void emit();
+
+private:
+  using Values = SmallVector<Value>;
+  using Body = llvm::function_ref<void()>;
+  using Step = llvm::function_ref<Values(ValueRange)>;
+
+  Value constant(int64_t v) { return arith::ConstantIndexOp::create(b, loc, v); }
+  Value bound(unsigned loop) { return kernel.ranges[loop].materialize(b, loc); }
+  void enter(unsigned loop, Value at);
+  void sortLoops();
+  void over(ArrayRef<unsigned> loops, Body body);
+  void outerSums(ArrayRef<unsigned> loops, Value isFirst);
+  void vectorBlocks();
+  void sideBlocks(unsigned side, ArrayRef<int64_t> offsets, int64_t fresh);
+  void sums(ArrayRef<int64_t> offsets, int64_t fresh);
+  Values reducedLoops(ArrayRef<unsigned> loops, ValueRange carried, Step innermost);
+  Values lanesOfSums(ValueRange carried);
+  Values steps(ValueRange carried, ArrayRef<int64_t> offsets, Value mask, Value select);
+  void finish(ValueRange ends, ArrayRef<int64_t> offsets, int64_t fresh);
+  Value laneMask(int64_t from, int64_t to);
+  Value read(unsigned operand, Value index, bool isVector, Value mask, Value select);
+  /// Calls `f` with the steps of every place of the tile along its sides.
+  void eachPlace(llvm::function_ref<void(ArrayRef<int64_t>)> f);
+  Value at(unsigned operand, int64_t offset) {
+    return arith::AddIOp::create(b, loc, linear[operand], constant(offset));
+  }
+  int64_t along(unsigned operand, ArrayRef<int64_t> place) const;
+  VectorType vectorType() const { return VectorType::get({tile.width}, element); }
+  Value zeros() { return arith::ConstantOp::create(b, loc, b.getZeroAttr(vectorType())); }
+
+  OpBuilder &b;
+  Kernel &kernel;
+  Stage &stage;
+  Views &views;
+  RegisterTile tile;
+  bool isCut;
+  Location loc;
+  Type element;
+  bool reducesLanes;
+  SmallVector<Value, 3> linear; // of each operand: the index of its element
+  SmallVector<unsigned> outer, outerReduced, reduced, unrolled;
+  int sharedSide = -1; // whose tiles threads share
+  Value first;         // whether nothing was added to the result yet; null: nothing ever was
+};
+
+} // namespace
+
+/// How many of the outer loops of a sum, `reduced`, are outside of its parts.
+static int64_t cutLoops(const Kernel &kernel, ArrayRef<unsigned> reduced) {
+  auto termsOf = [&](ArrayRef<unsigned> loops) {
+    Amount terms = 1;
+    for (unsigned loop : loops)
+      terms *= kernel.ranges[loop].isConstant() ? kernel.ranges[loop].constant : kOpenSteps;
+    return terms;
+  };
+  int64_t count = 0;
+  while (count + 1 < static_cast<int64_t>(reduced.size()) &&
+         termsOf(reduced.drop_front(count)) > kMostTerms &&
+         termsOf(reduced.drop_front(count + 1)) >= kLeastTerms)
+    ++count;
+  return count;
+}
+
+//===- the tile ------------------------------------------------------------===//
+
+bool TileChooser::isVectorLoop(unsigned loop) const {
+  if (!kernel.ranges[loop].isConstant() || rangeOf(loop) < 2)
+    return false;
+  const Extent &a = stage.operands[0].strides[loop], &c = stage.operands[1].strides[loop];
+  if (stage.reduced[loop])
+    return a.is(1) && c.is(1);
+  return stage.output(0).strides[loop].is(1) && (a.is(0) || a.is(1)) && (c.is(0) || c.is(1)) &&
+         !(a.is(0) && c.is(0));
+}
+
+std::optional<RegisterTile> TileChooser::choose(bool whole) {
+  for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop)
+    if (isVectorLoop(loop))
+      tryVectors(loop, whole);
+  return best;
+}
+
+void TileChooser::tryVectors(unsigned loop, bool whole) {
+  RegisterTile tile;
+  tile.vectorLoop = loop;
+  tile.width = lanes;
+  while (tile.width / 2 >= rangeOf(loop))
+    tile.width /= 2;
+  int64_t all = llvm::divideCeil(rangeOf(loop), tile.width);
+  for (int64_t vectors = 1; vectors <= std::min(all, stage.reduced[loop] ? 1 : kMostVectors);
+       ++vectors) {
+    if (whole && vectors < all && !stage.reduced[loop] && rangeOf(loop) % (vectors * tile.width))
+      continue;
+    tile.vectors = vectors;
+    addSides(tile, 0, whole);
+  }
+}
+
+/// Tries `tile`, and `tile` with further sides, along loops from `from` on.
+void TileChooser::addSides(RegisterTile tile, unsigned from, bool whole) {
+  see(tile);
+  if (tile.sides.size() == 2)
+    return;
+  for (unsigned loop = from; loop < kernel.ranges.size(); ++loop) {
+    if (static_cast<int>(loop) == tile.vectorLoop || stage.reduced[loop] ||
+        !kernel.ranges[loop].isConstant() || !llvm::all_of(stage.operands, [&](const Access &a) {
+          return a.strides[loop].isConstant();
+        }))
+      continue;
+    int64_t range = rangeOf(loop), room = most / tile.sums(), last = 0;
+    for (int64_t parts = llvm::divideCeil(range, std::max<int64_t>(room, 1)); parts <= range;
+         ++parts) {
+      int64_t count = llvm::divideCeil(range, parts);
+      if (count < 2)
+        break;
+      if (count == last || count > room || (whole && range % count))
+        continue;
+      last = count;
+      tile.sides.push_back({loop, count});
+      addSides(tile, loop + 1, whole);
+      tile.sides.pop_back();
+    }
+  }
+}
+
+void TileChooser::see(RegisterTile tile) {
+  auto reads = [&](const Access &access) {
+    int64_t product = access.isInvariant(tile.vectorLoop) ? 1 : tile.vectors;
+    for (const Side &side : tile.sides)
+      product *= access.isInvariant(side.loop) ? 1 : side.count;
+    return product;
+  };
+  double sums = tile.sums(), read = reads(stage.operands[0]) + reads(stage.operands[1]);
+  // Two multiplications and two reads start in a cycle.
+  double step = std::max({sums / 2, read / 2, kLatency}) + kStepCost;
+  double tiles = 1, terms = 1;
+  for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop) {
+    if (!kernel.ranges[loop].isConstant())
+      continue;
+    auto side = llvm::find_if(tile.sides, [&](const Side &s) { return s.loop == loop; });
+    int64_t count = side != tile.sides.end()                    ? side->count
+                    : static_cast<int>(loop) == tile.vectorLoop ? tile.width * tile.vectors
+                                                                : 1;
+    (stage.reduced[loop] ? terms : tiles) *= llvm::divideCeil(rangeOf(loop), count);
+  }
+  // The lanes of a sum are added at the end.
+  double ends = stage.reduced[tile.vectorLoop] ? sums * kLatency * 2 : sums;
+  tile.cost = tiles * (terms * step + ends);
+  if (!best || tile.cost < best->cost)
+    best = tile;
+}
+
+//===- loops ---------------------------------------------------------------===//
+
+void WindowProductEmitter::enter(unsigned loop, Value at) {
+  for (auto [access, index] : llvm::zip_equal(stage.operands, linear))
+    if (!access.isInvariant(loop)) {
+      Value step = arith::MulIOp::create(b, loc, at, access.strides[loop].materialize(b, loc));
+      index = arith::AddIOp::create(b, loc, index, step);
+    }
+}
+
+void WindowProductEmitter::sortLoops() {
+  auto isTiled = [&](unsigned loop) {
+    return static_cast<int>(loop) == tile.vectorLoop ||
+           llvm::any_of(tile.sides, [&](const Side &side) { return side.loop == loop; });
+  };
+  for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop)
+    if (!isTiled(loop))
+      (stage.reduced[loop] ? reduced : outer).push_back(loop);
+  if (isCut) {
+    int64_t count = cutLoops(kernel, reduced);
+    outerReduced.assign(reduced.begin(), reduced.begin() + count);
+    reduced.erase(reduced.begin(), reduced.begin() + count);
+  }
+  // Vectors along a sum are a loop inside of the others.
+  for (int64_t steps = tile.sums(); !reducesLanes && !reduced.empty();) {
+    unsigned loop = reduced.back();
+    if (!kernel.ranges[loop].isConstant() ||
+        (steps *= kernel.ranges[loop].constant) > kMostUnrolled ||
+        !llvm::all_of(stage.operands,
+                      [&](const Access &a) { return a.strides[loop].isConstant(); }))
+      break;
+    unrolled.insert(unrolled.begin(), loop);
+    reduced.pop_back();
+  }
+}
+
+/// `body` in loops over all steps of `loops`.
+void WindowProductEmitter::over(ArrayRef<unsigned> loops, Body body) {
+  if (loops.empty())
+    return body();
+  auto op = scf::ForOp::create(b, loc, constant(0), bound(loops[0]), constant(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.getBody());
+  SmallVector<Value, 3> before = linear;
+  enter(loops[0], op.getInductionVar());
+  over(loops.drop_front(), body);
+  linear = before;
+}
+
+void WindowProductEmitter::emit() {
+  OpBuilder::InsertionGuard guard(b);
+  for (const Access &access : stage.operands) {
+    views.flat(access.base);
+    linear.push_back(access.offset.materialize(b, loc));
+  }
+  sortLoops();
+  SmallVector<unsigned> shared, rest;
+  SmallVector<OpFoldResult> from, to, by;
+  Amount shares = 1, work = tile.sums() * (reducesLanes ? 1 : tile.width);
+  auto share = [&](unsigned loop, int64_t step) {
+    shared.push_back(loop);
+    from.push_back(b.getIndexAttr(0));
+    const Extent &range = kernel.ranges[loop];
+    if (range.isConstant())
+      to.push_back(b.getIndexAttr(range.constant));
+    else
+      to.push_back(range.materialize(b, loc));
+    by.push_back(b.getIndexAttr(step));
+    shares *= range.isConstant() ? range.constant / step : kOpenSteps;
+  };
+  bool isParallel = !stage.op->getParentOfType<scf::ForallOp>();
+  for (unsigned loop : outer) {
+    if (isParallel && shares < kShares && rest.empty())
+      share(loop, 1);
+    else
+      rest.push_back(loop);
+  }
+  // Tiles that overlap are one thread's.
+  if (isParallel && rest.empty() && shares < kShares && !tile.sides.empty()) {
+    Side side = tile.sides.front();
+    if (kernel.ranges[side.loop].constant % side.count == 0) {
+      share(side.loop, side.count);
+      sharedSide = 0;
+    }
+  }
+  for (const Extent &range : kernel.ranges)
+    work *= range.isConstant() ? range.constant : kOpenSteps;
+  work /= shares;
+  if (!shared.empty()) {
+    auto forall = scf::ForallOp::create(b, loc, from, to, by, ValueRange(), std::nullopt);
+    int64_t grain = std::max<int64_t>(1, (Amount(kChunk) / work).count());
+    forall->setAttr("xtensor.grain", b.getI64IntegerAttr(grain));
+    b.setInsertionPointToStart(forall.getBody());
+    for (auto [loop, iv] : llvm::zip_equal(shared, forall.getInductionVars()))
+      enter(loop, iv);
+  }
+  outer = rest;
+  outerSums(outerReduced, {});
+}
+
+/// The parts of sums that are cut, one after another.
+void WindowProductEmitter::outerSums(ArrayRef<unsigned> loops, Value isFirst) {
+  if (loops.empty()) {
+    first = isFirst;
+    return vectorBlocks();
+  }
+  auto op = scf::ForOp::create(b, loc, constant(0), bound(loops[0]), constant(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.getBody());
+  SmallVector<Value, 3> before = linear;
+  Value iv = op.getInductionVar();
+  enter(loops[0], iv);
+  Value starts = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, iv, constant(0));
+  if (isFirst)
+    starts = arith::AndIOp::create(b, loc, isFirst, starts);
+  outerSums(loops.drop_front(), starts);
+  linear = before;
+}
+
+/// The vectors of a tile start at `offsets` along their loop. Of the last vector, lanes before
+/// `fresh` belong to the one before it.
+void WindowProductEmitter::vectorBlocks() {
+  auto inside = [&](ArrayRef<int64_t> offsets, int64_t fresh) {
+    over(outer, [&] { sideBlocks(0, offsets, fresh); });
+  };
+  if (reducesLanes)
+    return inside({}, 0);
+  int64_t range = kernel.ranges[tile.vectorLoop].constant, width = tile.width;
+  int64_t all = llvm::divideCeil(range, width);
+  SmallVector<int64_t> offsets;
+  for (int64_t v = 0; v < tile.vectors; ++v)
+    offsets.push_back(v * width);
+  if (tile.vectors == all) {
+    int64_t last = std::max<int64_t>(0, range - width), fresh = offsets.back() - last;
+    offsets.back() = last;
+    return inside(offsets, range < width ? 0 : fresh);
+  }
+  int64_t block = tile.vectors * width;
+  auto op = scf::ForOp::create(b, loc, constant(0), constant(range), constant(block));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.getBody());
+  SmallVector<Value, 3> before = linear;
+  Value at = op.getInductionVar();
+  if (range % block)
+    at = arith::MinSIOp::create(b, loc, at, constant(range - block));
+  enter(tile.vectorLoop, at);
+  inside(offsets, 0);
+  linear = before;
+}
+
+void WindowProductEmitter::sideBlocks(unsigned side, ArrayRef<int64_t> offsets, int64_t fresh) {
+  if (side == tile.sides.size())
+    return sums(offsets, fresh);
+  auto [loop, count] = tile.sides[side];
+  int64_t range = kernel.ranges[loop].constant;
+  if (static_cast<int>(side) == sharedSide || count == range)
+    return sideBlocks(side + 1, offsets, fresh);
+  auto op = scf::ForOp::create(b, loc, constant(0), constant(range), constant(count));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.getBody());
+  SmallVector<Value, 3> before = linear;
+  Value at = op.getInductionVar();
+  if (range % count)
+    at = arith::MinSIOp::create(b, loc, at, constant(range - count));
+  enter(loop, at);
+  sideBlocks(side + 1, offsets, fresh);
+  linear = before;
+}
+
+//===- sums ----------------------------------------------------------------===//
+
+void WindowProductEmitter::eachPlace(llvm::function_ref<void(ArrayRef<int64_t>)> f) {
+  SmallVector<int64_t, 2> place(tile.sides.size(), 0);
+  while (true) {
+    f(place);
+    int side = place.size() - 1;
+    while (side >= 0 && ++place[side] == tile.sides[side].count)
+      place[side--] = 0;
+    if (side < 0)
+      return;
+  }
+}
+
+int64_t WindowProductEmitter::along(unsigned operand, ArrayRef<int64_t> place) const {
+  int64_t offset = 0;
+  for (auto [side, step] : llvm::zip_equal(tile.sides, place))
+    if (const Access &access = stage.operands[operand]; !access.isInvariant(side.loop))
+      offset += access.strides[side.loop].constant * step;
+  return offset;
+}
+
+Value WindowProductEmitter::laneMask(int64_t from, int64_t to) {
+  SmallVector<bool> on;
+  for (int64_t lane = 0; lane < tile.width; ++lane)
+    on.push_back(from <= lane && lane < to);
+  auto type = VectorType::get({tile.width}, b.getI1Type());
+  return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, on));
+}
+
+/// The element or vector at `index`, as a vector; zeros where `mask` or `select` is off.
+Value WindowProductEmitter::read(unsigned operand, Value index, bool isVector, Value mask,
+                                 Value select) {
+  Value row = views.flat(stage.operands[operand].base);
+  if (!isVector) {
+    Value number = memref::LoadOp::create(b, loc, row, index);
+    return vector::BroadcastOp::create(b, loc, vectorType(), number);
+  }
+  if (mask)
+    return vector::MaskedLoadOp::create(b, loc, vectorType(), row, index, mask, zeros());
+  Value value = vector::LoadOp::create(b, loc, vectorType(), row, index);
+  return select ? arith::SelectOp::create(b, loc, select, value, zeros()).getResult() : value;
+}
+
+/// One step of the loops that are not written out; takes and returns the sums.
+WindowProductEmitter::Values WindowProductEmitter::steps(ValueRange carried,
+                                                         ArrayRef<int64_t> offsets, Value mask,
+                                                         Value select) {
+  Values sums(carried);
+  llvm::DenseMap<std::pair<unsigned, int64_t>, Value> known;
+  SmallVector<int64_t> step(unrolled.size(), 0);
+  auto contract = arith::FastMathFlags::contract;
+  while (true) {
+    int64_t written[2] = {0, 0};
+    for (unsigned operand : {0, 1})
+      for (auto [loop, at] : llvm::zip_equal(unrolled, step))
+        if (const Access &access = stage.operands[operand]; !access.isInvariant(loop))
+          written[operand] += access.strides[loop].constant * at;
+    unsigned sum = 0;
+    eachPlace([&](ArrayRef<int64_t> place) {
+      for (int64_t offset : offsets) {
+        Value factors[2];
+        for (unsigned operand : {0, 1}) {
+          bool isVector = !stage.operands[operand].isInvariant(tile.vectorLoop);
+          int64_t from = written[operand] + along(operand, place) + (isVector ? offset : 0);
+          Value &value = known[{operand, from}];
+          if (!value)
+            value = read(operand, at(operand, from), isVector, mask, select);
+          factors[operand] = value;
+        }
+        Value product = arith::MulFOp::create(b, loc, factors[0], factors[1], contract);
+        sums[sum] = arith::AddFOp::create(b, loc, sums[sum], product, contract);
+        ++sum;
+      }
+    });
+    int loop = unrolled.size() - 1;
+    while (loop >= 0 && ++step[loop] == kernel.ranges[unrolled[loop]].constant)
+      step[loop--] = 0;
+    if (loop < 0)
+      return sums;
+  }
+}
+
+WindowProductEmitter::Values
+WindowProductEmitter::reducedLoops(ArrayRef<unsigned> loops, ValueRange carried, Step innermost) {
+  if (loops.empty())
+    return innermost(carried);
+  auto op = scf::ForOp::create(b, loc, constant(0), bound(loops[0]), constant(1), carried);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.getBody());
+  SmallVector<Value, 3> before = linear;
+  enter(loops[0], op.getInductionVar());
+  Values next = reducedLoops(loops.drop_front(), op.getRegionIterArgs(), innermost);
+  scf::YieldOp::create(b, loc, next);
+  linear = before;
+  return Values(op.getResults());
+}
+
+/// The vectors of a sum whose lanes are added at the end.
+WindowProductEmitter::Values WindowProductEmitter::lanesOfSums(ValueRange carried) {
+  int64_t range = kernel.ranges[tile.vectorLoop].constant, width = tile.width;
+  if (range < width)
+    return steps(carried, {0}, laneMask(0, range), {});
+  Values sums(carried);
+  SmallVector<Value, 3> before = linear;
+  int64_t whole = range / width * width;
+  {
+    auto op = scf::ForOp::create(b, loc, constant(0), constant(whole), constant(width), carried);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(op.getBody());
+    enter(tile.vectorLoop, op.getInductionVar());
+    scf::YieldOp::create(b, loc, steps(op.getRegionIterArgs(), {0}, {}, {}));
+    sums = Values(op.getResults());
+  }
+  linear = before;
+  if (whole == range)
+    return sums;
+  enter(tile.vectorLoop, constant(range - width));
+  sums = steps(sums, {0}, {}, laneMask(width - (range - whole), width));
+  linear = before;
+  return sums;
+}
+
+void WindowProductEmitter::sums(ArrayRef<int64_t> offsets, int64_t fresh) {
+  int64_t range = kernel.ranges[tile.vectorLoop].constant;
+  Value mask = !reducesLanes && range < tile.width ? laneMask(0, range) : Value();
+  Value init = stage.inits[0], start = zeros();
+  if (init && !isCut && !reducesLanes)
+    start = vector::BroadcastOp::create(b, loc, vectorType(), init);
+  Values ends = reducedLoops(reduced, Values(tile.sums(), start), [&](ValueRange in) {
+    return reducesLanes ? lanesOfSums(in) : steps(in, offsets, mask, {});
+  });
+  finish(ends, offsets, fresh);
+}
+
+/// Adds the sums to what the result holds, and writes them.
+void WindowProductEmitter::finish(ValueRange ends, ArrayRef<int64_t> offsets, int64_t fresh) {
+  constexpr unsigned kOut = 2;
+  Value row = views.flat(stage.operands[kOut].base), init = stage.inits[0];
+  int64_t range = kernel.ranges[tile.vectorLoop].constant;
+  Value mask = !reducesLanes && range < tile.width ? laneMask(0, range) : Value();
+  Type type = reducesLanes ? element : Type(vectorType());
+  Value start = init;
+  if (init && !reducesLanes)
+    start = vector::BroadcastOp::create(b, loc, type, init);
+  bool readsOld = isCut || !init;
+  unsigned sum = 0;
+  eachPlace([&](ArrayRef<int64_t> place) {
+    for (int64_t v = 0; v < tile.vectors; ++v) {
+      Value end = ends[sum++], old;
+      Value index = at(kOut, along(kOut, place) + (reducesLanes ? 0 : offsets[v]));
+      if (reducesLanes)
+        end = vector::ReductionOp::create(b, loc, vector::CombiningKind::ADD, end,
+                                          arith::FastMathFlags::reassoc);
+      if (readsOld && reducesLanes)
+        old = memref::LoadOp::create(b, loc, row, index);
+      else if (readsOld)
+        old = read(kOut, index, true, mask, {});
+      Value before = old;
+      if (start && first)
+        before = arith::SelectOp::create(b, loc, first, start, old);
+      else if (start && reducesLanes)
+        before = start;
+      if (before)
+        end = arith::AddFOp::create(b, loc, before, end);
+      if (reducesLanes) {
+        memref::StoreOp::create(b, loc, end, row, index);
+        continue;
+      }
+      if (readsOld && fresh && v + 1 == tile.vectors)
+        end = arith::SelectOp::create(b, loc, laneMask(fresh, tile.width), end, old);
+      if (mask)
+        vector::MaskedStoreOp::create(b, loc, row, index, mask, end);
+      else
+        vector::StoreOp::create(b, loc, end, row, index);
+    }
+  });
+}
+
+//===- kernels -------------------------------------------------------------===//
+
+static bool readsWindows(linalg::LinalgOp op) {
+  return llvm::any_of(op.getIndexingMapsArray(), [](AffineMap map) {
+    return llvm::any_of(map.getResults(), [&](AffineExpr expr) {
+      unsigned dims = 0;
+      for (unsigned d = 0; d < map.getNumDims(); ++d)
+        dims += expr.isFunctionOfDim(d);
+      return dims > 1;
+    });
+  });
+}
+
+static bool matches(Kernel &kernel) {
+  Stage &stage = kernel.stages.front();
+  if (!isProductSum(kernel) || !readsWindows(stage.op))
+    return false;
+  for (const Access &access : stage.operands)
+    if (!access.base)
+      return false;
+  return llvm::none_of(kernel.ranges, [](const Extent &range) { return range.is(0); });
+}
+
+bool xtensor::cpu::isWindowProduct(Kernel &kernel) {
+  return matches(kernel) && TileChooser(kernel, 512).choose(/*whole=*/false);
+}
+
+bool xtensor::cpu::emitWindowProduct(OpBuilder &b, Kernel &kernel, Views &views,
+                                     VectorTarget target) {
+  if (!matches(kernel))
+    return false;
+  SmallVector<unsigned> reduced;
+  for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop)
+    if (kernel.stages.front().reduced[loop])
+      reduced.push_back(loop);
+  bool isCut = cutLoops(kernel, reduced) > 0, isKept = !kernel.stages.front().inits[0];
+  TileChooser chooser(kernel, target.bits);
+  std::optional<RegisterTile> tile = chooser.choose(isCut || isKept);
+  if (!tile && !isKept) {
+    isCut = false;
+    tile = chooser.choose(/*whole=*/false);
+  }
+  if (!tile)
+    return false;
+  WindowProductEmitter(b, kernel, views, *tile, isCut).emit();
+  return true;
+}
