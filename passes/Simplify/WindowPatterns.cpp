@@ -143,9 +143,103 @@ struct OverlapOfChoice : OpRewritePattern<OverlapAddOp> {
   }
 };
 
+/// A part of an array along a dim.
+struct Cut {
+  StringAttr dim;
+  int64_t offset, count;
+
+  /// What it is of the array that `window` reads.
+  Cut beneath(WindowOp window) const {
+    if (window.getDimAttr() != dim)
+      return *this;
+    int64_t stride = window.getStride(), reach = (window.getSize() - 1) * window.getDilation();
+    return {dim, offset * stride, (count - 1) * stride + reach + 1};
+  }
+  /// The elements of the padded array that lie in it: from, to.
+  std::pair<int64_t, int64_t> inside(PadOp pad, unsigned i) const {
+    int64_t low = pad.getLow()[i], size = arrayType(pad.getX()).getSize(dim);
+    return {std::max<int64_t>(0, offset - low), std::min<int64_t>(size, offset + count - low)};
+  }
+  std::optional<unsigned> placeIn(PadOp pad) const {
+    auto at = llvm::find(pad.getDims(), dim);
+    if (at == pad.getDims().end())
+      return std::nullopt;
+    return at - pad.getDims().begin();
+  }
+  Value slice(OpBuilder &b, Location loc, Value x, int64_t from, int64_t size) const {
+    return b.createOrFold<SliceOp>(loc, x, b.getArrayAttr({dim}), b.getDenseI64ArrayAttr({from}),
+                                   b.getDenseI64ArrayAttr({size}), b.getDenseI64ArrayAttr({1}));
+  }
+};
+
+/// Whether a part can be cut out beneath windows and padding.
+bool canCut(Value x, Cut cut) {
+  if (auto window = x.getDefiningOp<WindowOp>())
+    return window.getIntoAttr() != cut.dim && canCut(window.getX(), cut.beneath(window));
+  auto pad = x.getDefiningOp<PadOp>();
+  auto place = pad ? cut.placeIn(pad) : std::nullopt;
+  if (!place)
+    return true;
+  auto [from, to] = cut.inside(pad, *place);
+  return pad.getInterior()[*place] == 0 && from < to;
+}
+
+Value cutBeneath(OpBuilder &b, Location loc, Value x, Cut cut) {
+  if (auto window = x.getDefiningOp<WindowOp>())
+    return WindowOp::create(b, loc, cutBeneath(b, loc, window.getX(), cut.beneath(window)),
+                            window.getDim(), window.getInto(), window.getSize(), window.getStride(),
+                            window.getDilation());
+  auto pad = x.getDefiningOp<PadOp>();
+  auto place = pad ? cut.placeIn(pad) : std::nullopt;
+  if (!place)
+    return cut.slice(b, loc, x, cut.offset, cut.count);
+  auto [from, to] = cut.inside(pad, *place);
+  SmallVector<int64_t> low(pad.getLow()), high(pad.getHigh());
+  low[*place] = std::max<int64_t>(0, low[*place] - cut.offset);
+  high[*place] = cut.count - low[*place] - (to - from);
+  Value inner = cut.slice(b, loc, pad.getX(), from, to - from);
+  return PadOp::create(b, loc, inner, pad.getValue(), pad.getDims(), low, high, pad.getInterior());
+}
+
+/// slice (contract %windows, %k) ==> contract of fewer windows: a convolution's gradient is cut to
+/// the image that was padded before.
+struct SliceOfConvolution : OpRewritePattern<SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
+    auto contract = op.getX().getDefiningOp<ContractOp>();
+    if (!contract || !contract->hasOneUse() || contract->getBlock() != op->getBlock() ||
+        llvm::is_contained(op.getSizes(), 0) ||
+        llvm::any_of(op.getStrides(), [](int64_t stride) { return stride != 1; }) ||
+        llvm::none_of(contract.getInputs(),
+                      [](Value v) { return bool(v.getDefiningOp<WindowOp>()); }))
+      return failure();
+    SmallVector<Value> inputs(contract.getInputs());
+    // One dim at a time: a further slice follows, and is taken in after that.
+    unsigned last = op.getDims().size() - 1;
+    Cut cut{cast<StringAttr>(op.getDims()[last]), op.getOffsets()[last], op.getSizes()[last]};
+    for (Value input : inputs)
+      if (arrayType(input).hasDim(cut.dim) && !canCut(input, cut))
+        return failure();
+    for (Value &input : inputs)
+      if (arrayType(input).hasDim(cut.dim))
+        input = cutBeneath(rewriter, op.getLoc(), input, cut);
+    Value y = ContractOp::create(rewriter, op.getLoc(), inputs, contract.getOverAttr(),
+                                 contract.getOrderAttr());
+    if (last) {
+      auto rest = rewriter.getArrayAttr(op.getDims().getValue().take_front(last));
+      y = SliceOp::create(rewriter, op.getLoc(), y, rest,
+                          rewriter.getDenseI64ArrayAttr(op.getOffsets().take_front(last)),
+                          rewriter.getDenseI64ArrayAttr(op.getSizes().take_front(last)),
+                          rewriter.getDenseI64ArrayAttr(op.getStrides().take_front(last)));
+    }
+    rewriter.replaceOp(op, y);
+    return success();
+  }
+};
+
 } // namespace
 
 void xtensor::addWindowPatterns(RewritePatternSet &patterns) {
-  patterns.add<OverlapOfProduct<ContractOp>, OverlapOfProduct<MulOp>, OverlapOfBroadcast,
-               OverlapOfChoice>(patterns.getContext());
+  patterns.add<SliceOfConvolution, OverlapOfProduct<ContractOp>, OverlapOfProduct<MulOp>,
+               OverlapOfBroadcast, OverlapOfChoice>(patterns.getContext());
 }

@@ -85,3 +85,29 @@ func.func @kept(%a: !xtensor.array<t: 4, w: 3, f32>, %k: !xtensor.array<w: 3, f3
   %3 = xtensor.overlap_add %2 t from w length 9 stride 2 dilation 1 : !xtensor.array<t: 4, w: 3, f32>
   return %1, %3 : !xtensor.array<t: 6, f32>, !xtensor.array<t: 9, f32>
 }
+
+// The gradient of a padded convolution: windows are cut before they are multiplied, and padded less.
+// CHECK-LABEL: func.func @cut
+// CHECK: %[[P:.*]] = xtensor.pad %arg0 with %{{.*}} [t] low [1] high [0] interior [0]
+// CHECK: %[[W:.*]] = xtensor.window %[[P]] t into w size 3 stride 1 dilation 1
+// CHECK: xtensor.contract %[[W]], %{{.*}} over [w, o] order [t, i]
+// CHECK-NOT: xtensor.slice
+func.func @cut(%ct: !xtensor.array<t: 5, o: 4, f32>, %k: !xtensor.array<o: 4, w: 3, i: 2, f32>)
+    -> !xtensor.array<t: 4, i: 2, f32> {
+  %0 = xtensor.contract %ct, %k over [o] : !xtensor.array<t: 5, o: 4, f32>, !xtensor.array<o: 4, w: 3, i: 2, f32>
+  %1 = xtensor.overlap_add %0 t from w length 7 stride 1 dilation 1 : !xtensor.array<t: 5, w: 3, i: 2, f32>
+  %2 = xtensor.slice %1 [t] offsets [1] sizes [4] strides [1] : !xtensor.array<t: 7, i: 2, f32>
+  return %2 : !xtensor.array<t: 4, i: 2, f32>
+}
+
+// Beneath windows that are apart, a part reaches as far as its last window.
+// CHECK-LABEL: func.func @cut_apart
+// CHECK: %[[X:.*]] = xtensor.slice %arg0 [t] offsets [3] sizes [6] strides [1]
+// CHECK: %[[W:.*]] = xtensor.window %[[X]] t into w size 2 stride 3 dilation 2
+// CHECK: xtensor.contract %[[W]], %arg1
+func.func @cut_apart(%x: !xtensor.array<t: 12, f32>, %k: !xtensor.array<w: 2, f32>) -> !xtensor.array<t: 2, f32> {
+  %0 = xtensor.window %x t into w size 2 stride 3 dilation 2 : !xtensor.array<t: 12, f32>
+  %1 = xtensor.contract %0, %k over [w] order [t] : !xtensor.array<t: 4, w: 2, f32>, !xtensor.array<w: 2, f32>
+  %2 = xtensor.slice %1 [t] offsets [1] sizes [2] strides [1] : !xtensor.array<t: 4, f32>
+  return %2 : !xtensor.array<t: 2, f32>
+}
