@@ -134,7 +134,8 @@ Amount GemmEmitter::work() const {
 }
 
 bool GemmEmitter::match() {
-  if (!isProductSum(kernel) || !classify() || !chooseLayout() || work() < kSmallestGemm)
+  if (stage.numInputs() != 2 || !isProductSum(kernel) || !classify() || !chooseLayout() ||
+      work() < kSmallestGemm)
     return false;
   if (Value init = stage.inits[0]) {
     if (!matchPattern(init, m_AnyZeroFloat()))
@@ -214,8 +215,11 @@ void GemmEmitter::emit() {
 
 bool xtensor::cpu::isProductSum(Kernel &kernel) {
   Stage &stage = kernel.stages.front();
-  if (kernel.stages.size() != 1 || stage.numInputs() != 2 || stage.numOutputs() != 1)
+  if (kernel.stages.size() != 1 || stage.numInputs() < 2 || stage.numOutputs() != 1)
     return false;
+  for (unsigned i = 2; i < stage.numInputs(); ++i)
+    if (!stage.op.getBlock()->getArgument(i).use_empty())
+      return false;
   const Combiner &c = stage.combiners[0];
   Type type = stage.output(0).elementType;
   if (!c || !isa<arith::AddFOp>(c.op) || c.widen || !(type.isF32() || type.isF64()))

@@ -6,7 +6,8 @@
 
 namespace xtensor::cpu {
 
-/// Whether `kernel` does nothing but add products of two f32 or f64 operands to its output.
+/// Whether `kernel` does nothing but add products of its first two operands, f32 or
+/// f64, to its output. Further operands only give ranges.
 bool isProductSum(Kernel &kernel);
 
 /// Whether `kernel` is C[b.., m, n] (+)= A[b.., m, k] * B[b.., k, n] with either operand transposed

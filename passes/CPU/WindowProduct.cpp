@@ -19,7 +19,7 @@ namespace {
 constexpr double kLatency = 4, kStepCost = 1;
 constexpr int64_t kMostVectors = 8; // of a tile, side by side
 /// Multiplications that one step of the innermost loop is written out to.
-constexpr int64_t kMostUnrolled = 96;
+constexpr int64_t kMostUnrolled = 160;
 /// Longer sums are cut along their outer loops: into parts that caches hold, and that round less.
 constexpr int64_t kMostTerms = 4096, kLeastTerms = 1024;
 /// Iterations that threads share evenly enough, and multiplications that a chunk of them holds.
@@ -535,7 +535,7 @@ void WindowProductEmitter::sums(ArrayRef<int64_t> offsets, int64_t fresh) {
 
 /// Adds the sums to what the result holds, and writes them.
 void WindowProductEmitter::finish(ValueRange ends, ArrayRef<int64_t> offsets, int64_t fresh) {
-  constexpr unsigned kOut = 2;
+  const unsigned kOut = stage.numInputs();
   Value row = views.flat(stage.operands[kOut].base), init = stage.inits[0];
   int64_t range = kernel.ranges[tile.vectorLoop].constant;
   Value mask = !reducesLanes && range < tile.width ? laneMask(0, range) : Value();
@@ -594,9 +594,8 @@ static bool matches(Kernel &kernel) {
   Stage &stage = kernel.stages.front();
   if (!isProductSum(kernel) || !readsWindows(stage.op))
     return false;
-  for (const Access &access : stage.operands)
-    if (!access.base)
-      return false;
+  if (!stage.operands[0].base || !stage.operands[1].base)
+    return false;
   return llvm::none_of(kernel.ranges, [](const Extent &range) { return range.is(0); });
 }
 

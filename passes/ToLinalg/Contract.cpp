@@ -116,7 +116,9 @@ static bool isWidened(const Matrix &operand) {
 //===- windows -------------------------------------------------------------===//
 
 /// Steps of a loop along which vectors are worth their while.
-static constexpr int64_t kLeastLanes = 4;
+static constexpr int64_t kLeastLanes = 4, kFullLanes = 10;
+/// Times that an element of a kernel is read before a copy in a better order pays.
+static constexpr int64_t kLeastReads = 64;
 
 /// Whether neighbours along `dim` are neighbours in memory.
 static bool isContiguous(const View &view, ArrayRef<StringAttr> names, StringAttr dim) {
@@ -135,53 +137,127 @@ static bool isContiguous(const View &view, ArrayRef<StringAttr> names, StringAtt
   return last.isFunctionOfDim(loop) && !rest.isFunctionOfDim(loop);
 }
 
-/// A product of which one factor is windows is summed where the windows are: a CPU has loops for
-/// it if vectors can run along a dim. Nothing of the size of all windows is stored.
-static bool emitWindowProduct(ContractOp op, const Roles &roles, Lowering &to) {
-  ArrayType type = arrayType(op.getY());
-  Type element = type.getElementType();
-  Value factors[] = {op.getInputs()[0], op.getInputs()[1]};
-  bool slides[] = {readsWindows(to.view(factors[0])), readsWindows(to.view(factors[1]))};
-  if (to.isForDevice() || slides[0] == slides[1] || !(element.isF32() || element.isF64()))
-    return false;
-  unsigned whole = slides[0] ? 1 : 0; // the factor that is no windows
-  ArrayType windows = arrayType(factors[1 - whole]), kernel = arrayType(factors[whole]);
-  auto isOpen = [](ArrayType type) {
-    return llvm::any_of(type.getShape().drop_front(), ShapedType::isDynamic);
-  };
-  View from = to.view(factors[1 - whole]);
-  if (isOpen(windows) || isOpen(kernel))
-    return false;
+namespace {
 
-  Names names(type.getDimNames());
-  StringAttr last = names.back();
-  Names windowNames(windows.getDimNames());
-  Stored stored = to.stored(factors[whole]);
-  Names order = stored.order;
-  bool isKernels = kernel.hasDim(last) && !windows.hasDim(last);
-  bool fits =
-      isKernels || (windows.hasDim(last) && !kernel.hasDim(last) &&
-                    isContiguous(from, windowNames, last) && type.getSize(last) >= kLeastLanes);
-  // Vectors along a sum.
-  if (!fits && isContiguous(from, windowNames, order.back()) && !type.hasDim(order.back()) &&
-      kernel.getSize(order.back()) >= kLeastLanes)
-    fits = true;
-  if (!fits)
-    return false;
-  if (isKernels && order.back() != last) {
-    Names inner = only(windowNames, roles.contracted);
-    order = joined({roles.batch, inner, only(order, roles.left), only(order, roles.right)});
-    llvm::erase(order, last);
-    order.push_back(last);
-    stored.tensor = to.packed(factors[whole], order);
+/// A product of which one factor is windows, summed where the windows are: a CPU has loops for it
+/// if vectors can run along a dim. Nothing of the size of all windows is stored.
+class WindowProduct {
+public:
+  WindowProduct(ContractOp op, const Roles &roles, Lowering &to)
+      : op(op), roles(roles), to(to), type(arrayType(op.getY())),
+        slides(readsWindows(to.view(op.getInputs()[0]))), windows(op.getInputs()[slides ? 0 : 1]),
+        kernel(op.getInputs()[slides ? 1 : 0]), windowNames(arrayType(windows).getDimNames()) {}
+
+  bool isOne() const;
+  /// Whether vectors can run along a dim of the result, the last one in memory, or along a sum.
+  bool chooseOrder();
+  void emit();
+
+private:
+  bool isKernels(StringAttr dim) const {
+    return arrayType(kernel).hasDim(dim) && !arrayType(windows).hasDim(dim);
   }
-  Names loops = joined({names, roles.contracted});
-  View inputs[2];
-  inputs[1 - whole] = to.access(factors[1 - whole], loops);
-  inputs[whole] = {View::Tensor, stored.tensor, to.mapTo(loops, order), element};
-  to.setTensor(op.getY(), emitLoops(op, inputs, loops, names, to));
+  bool suits(StringAttr dim, int64_t lanes) const;
+  bool sumsSuit(StringAttr dim) const;
+  Stored storedKernel();
+
+  ContractOp op;
+  const Roles &roles;
+  Lowering &to;
+  ArrayType type;
+  bool slides; // the first factor is the windows
+  Value windows, kernel;
+  Names windowNames, order; // order: of the result in memory
+  bool alongSums = false;   // vectors run along a sum
+};
+
+} // namespace
+
+bool WindowProduct::isOne() const {
+  Type element = type.getElementType();
+  auto isOpen = [](ArrayType type) {
+    return type.getRank() > 0 && llvm::any_of(type.getShape().drop_front(), ShapedType::isDynamic);
+  };
+  return !to.isForDevice() && readsWindows(to.view(windows)) && !readsWindows(to.view(kernel)) &&
+         (element.isF32() || element.isF64()) && !isOpen(arrayType(windows)) &&
+         !isOpen(arrayType(kernel));
+}
+
+bool WindowProduct::suits(StringAttr dim, int64_t lanes) const {
+  return type.getSize(dim) >= lanes &&
+         (isKernels(dim) || isContiguous(to.view(windows), windowNames, dim));
+}
+
+bool WindowProduct::sumsSuit(StringAttr dim) const {
+  return !type.hasDim(dim) && arrayType(kernel).getSize(dim) >= kLeastLanes &&
+         isContiguous(to.view(windows), windowNames, dim);
+}
+
+bool WindowProduct::chooseOrder() {
+  order = Names(type.getDimNames());
+  if (suits(order.back(), kFullLanes))
+    return true;
+  // The result may be stored in another order, and its reader puts it right.
+  StringAttr widest;
+  for (StringAttr dim : order)
+    if (isKernels(dim) && (!widest || type.getSize(dim) > type.getSize(widest)))
+      widest = dim;
+  if (!widest || !suits(widest, kFullLanes)) {
+    if (suits(order.back(), kLeastLanes))
+      return true;
+    View stored = to.view(kernel);
+    alongSums =
+        stored.isPermutation() &&
+        sumsSuit(arrayType(kernel)
+                     .getDimNames()[stored.map.getDimPosition(stored.map.getNumResults() - 1)]);
+    if (alongSums || !widest || !suits(widest, 2))
+      return alongSums;
+  }
+  llvm::erase(order, widest);
+  order.push_back(widest);
   return true;
 }
+
+/// The kernel with what vectors or tiles run along as its last dim.
+Stored WindowProduct::storedKernel() {
+  Stored stored = to.stored(kernel);
+  StringAttr last = order.back();
+  if (!isKernels(last)) {
+    // Elements for a tile next to each other, if that pays: each is read for many windows.
+    Names own;
+    llvm::copy_if(order, std::back_inserter(own), [&](StringAttr dim) { return isKernels(dim); });
+    if (own.empty() || alongSums)
+      return stored;
+    Amount elements = Amount::ofSizes(arrayType(kernel).getShape());
+    Amount products = Amount::ofSizes(type.getShape());
+    for (StringAttr dim : roles.contracted)
+      products *= Amount::ofSize(arrayType(windows).getSize(dim));
+    if (products < elements * kLeastReads)
+      return stored;
+    last = *llvm::max_element(
+        own, [&](StringAttr a, StringAttr b) { return type.getSize(a) < type.getSize(b); });
+  }
+  if (stored.order.back() == last)
+    return stored;
+  Names packed = joined({roles.batch, only(windowNames, roles.contracted)});
+  for (StringAttr dim : stored.order)
+    if (dim != last && !llvm::is_contained(packed, dim))
+      packed.push_back(dim);
+  packed.push_back(last);
+  return {to.packed(kernel, packed), packed};
+}
+
+void WindowProduct::emit() {
+  Stored stored = storedKernel();
+  Names loops = joined({order, roles.contracted});
+  View inputs[2];
+  inputs[slides ? 0 : 1] = to.access(windows, loops);
+  inputs[slides ? 1 : 0] = {View::Tensor, stored.tensor, to.mapTo(loops, stored.order),
+                            type.getElementType()};
+  to.setStored(op.getY(), emitLoops(op, inputs, loops, order, to), order);
+}
+
+//===- matrix products, continued ------------------------------------------===//
 
 static void emitMatrixProduct(ContractOp op, Roles roles, Lowering &to) {
   ArrayType type = arrayType(op.getY());
@@ -241,11 +317,12 @@ void xtensor::lowerContract(ContractOp op, Lowering &to) {
   Value left = op.getInputs()[0], right = op.getInputs()[1];
   ArrayType type = arrayType(op.getY());
   Roles roles = classify(arrayType(left), arrayType(right), type);
-  bool isProduct = !roles.left.empty() && !roles.right.empty() && !roles.contracted.empty();
-  if (type.isFloat() && isProduct && emitWindowProduct(op, roles, to))
-    return;
-  if (type.isFloat() && isProduct)
+  if (type.isFloat() && !roles.left.empty() && !roles.right.empty() && !roles.contracted.empty()) {
+    WindowProduct product(op, roles, to);
+    if (product.isOne() && product.chooseOrder())
+      return product.emit();
     return emitMatrixProduct(op, roles, to);
+  }
 
   Names loops = joined({type.getDimNames(), roles.contracted});
   SmallVector<View, 3> inputs = {to.access(left, loops), to.access(right, loops)};

@@ -54,3 +54,30 @@ func.func @convolved(%x: !xtensor.array<t: 9, f32>, %k: !xtensor.array<w: 3, f32
   %y = xtensor.contract %w, %r over [w] : !xtensor.array<t: 7, w: 3, f32>, !xtensor.array<w: 3, f32>
   return %y : !xtensor.array<t: 7, f32>
 }
+
+// -----
+
+// Of a convolution, vectors run along the output channels: the kernel is packed for them, the windows are not.
+// CHECK-DAG: #[[X:.*]] = affine_map<(d0, d1, d2, d3) -> (d0 + d3, d2)>
+// CHECK-LABEL: func.func @channels
+// CHECK: linalg.generic {{.*}} ins(%arg1 : tensor<16x8x3xf32>) outs(%{{.*}} : tensor<8x3x16xf32>)
+// CHECK: linalg.generic {indexing_maps = [#[[X]], {{.*}} ins(%arg0, %{{.*}} : tensor<9x8xf32>, tensor<8x3x16xf32>)
+func.func @channels(%x: !xtensor.array<t: 9, c: 8, f32>, %k: !xtensor.array<o: 16, c: 8, w: 3, f32>)
+    -> !xtensor.array<t: 7, o: 16, f32> {
+  %w = xtensor.window %x t into w size 3 stride 1 dilation 1 : !xtensor.array<t: 9, c: 8, f32>
+  %y = xtensor.contract %w, %k over [w, c] order [t, o] : !xtensor.array<t: 7, c: 8, w: 3, f32>, !xtensor.array<o: 16, c: 8, w: 3, f32>
+  return %y : !xtensor.array<t: 7, o: 16, f32>
+}
+
+// -----
+
+// Windows two apart are not contiguous: the result is stored with the output channels last, then put in order.
+// CHECK-LABEL: func.func @apart
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<20x16xf32>)
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<16x20xf32>)
+func.func @apart(%x: !xtensor.array<c: 8, t: 41, f32>, %k: !xtensor.array<o: 16, c: 8, w: 3, f32>)
+    -> !xtensor.array<o: 16, t: 20, f32> {
+  %w = xtensor.window %x t into w size 3 stride 2 dilation 1 : !xtensor.array<c: 8, t: 41, f32>
+  %y = xtensor.contract %w, %k over [w, c] order [o, t] : !xtensor.array<c: 8, t: 20, w: 3, f32>, !xtensor.array<o: 16, c: 8, w: 3, f32>
+  return %y : !xtensor.array<o: 16, t: 20, f32>
+}
