@@ -343,7 +343,10 @@ class History:
         if known:
             found = min((why(key, old, self.dynamic) for old in reversed(known)), key=len)
             if not found:
-                found = ["the program was compiled before, and had to make room for others"]
+                found = [
+                    "a program for these types was compiled before: it had to make room for others, or it takes a weak "
+                    "array in place of a Python number, or the other way round"
+                ]
                 if key not in known:
                     found = ["the arguments are not those of an earlier call"]
         else:

@@ -108,8 +108,8 @@ def while_loop(
 def fori_loop(lo: ArrayLike, hi: ArrayLike, body: Callable[[Any, Any], Any], init: Any) -> Any:
     """Runs `carry = body(i, carry)` for i = lo, lo + 1, .. below `hi`, starting with `init`; returns the last carry.
 
-    With Python ints as bounds it is a scan, which has derivatives in both modes. With traced bounds it is a while
-    loop, which has forward derivatives. i takes the dtype of what it meets, as a Python int does. Bounds that are
+    With Python ints as bounds it is a scan, and with traced bounds a while loop. Both have derivatives in both modes,
+    as `scan` and `while_loop` have them. i takes the dtype of what it meets, as a Python int does. Bounds that are
     ints must fit that dtype. Traced bounds are not checked, and i wraps. Raises DimensionError or DTypeError if the
     carry changes its dims or dtype.
 
