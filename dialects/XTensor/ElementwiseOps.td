@@ -128,16 +128,19 @@ def XTensor_I0eOp : XTensor_ArithmeticOp<"i0e", "I0e", "exp(-|x|) times i0(x)",
                                          "i1e(a) - sign(a) * y">;
 def XTensor_I1Op
     : XTensor_ArithmeticOp<"i1", "I1", "Modified Bessel function of order 1",
-                           "where(equal(a, 0), 0.5, i0(a) - y / where(equal(a, 0), 1, a))">;
+                           "i0(a) - where(less(a * a, 1), besselSeries(a * a * 0.25), "
+                           "y / where(less(a * a, 1), 1, a))">;
 def XTensor_I1eOp
     : XTensor_ArithmeticOp<"i1e", "I1e", "exp(-|x|) times i1(x)",
-                           "where(equal(a, 0), 0.5, "
-                           "i0e(a) - y * (sign(a) + 1 / where(equal(a, 0), 1, a)))">;
+                           "i0e(a) - y * sign(a) - where(less(a * a, 1), "
+                           "exp(-(a * sign(a))) * besselSeries(a * a * 0.25), "
+                           "y / where(less(a * a, 1), 1, a))">;
 def XTensor_J0Op
     : XTensor_ArithmeticOp<"j0", "J0", "Bessel function of the first kind of order 0", "-j1(a)">;
 def XTensor_J1Op
     : XTensor_ArithmeticOp<"j1", "J1", "Bessel function of the first kind of order 1",
-                           "where(equal(a, 0), 0.5, j0(a) - y / where(equal(a, 0), 1, a))">;
+                           "j0(a) - where(less(a * a, 1), besselSeries(a * a * -0.25), "
+                           "y / where(less(a * a, 1), 1, a))">;
 def XTensor_LgammaOp
     : XTensor_ArithmeticOp<"lgamma", "Lgamma", "Logarithm of the magnitude of the gamma function",
                            "digamma(a)">;

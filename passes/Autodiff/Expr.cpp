@@ -155,6 +155,23 @@ Expr equal(Expr x, Expr y) {
   return {context, CompareOp::create(context.builder, ComparePredicate::eq, x.materialize(context),
                                      y.materialize(context))};
 }
+Expr less(Expr x, Expr y) {
+  if (x.isNumber() && y.isNumber())
+    return x.number < y.number;
+  Expr::Context &context = x.isNumber() ? *y.context : *x.context;
+  return {context, CompareOp::create(context.builder, ComparePredicate::lt, x.materialize(context),
+                                     y.materialize(context))};
+}
+Expr besselSeries(Expr z) {
+  constexpr int kTerms = 10; // the next one is below 1e-17 of the sum
+  double coefficients[kTerms] = {0.5};
+  for (int k = 1; k < kTerms; ++k)
+    coefficients[k] = coefficients[k - 1] / (k * (k + 1.0));
+  Expr sum = coefficients[kTerms - 1];
+  for (int k = kTerms - 1; k > 0; --k)
+    sum = coefficients[k - 1] + z * sum;
+  return sum;
+}
 Expr isnan(Expr x) {
   return Expr::unary<IsnanOp>(x, [](double a) { return std::isnan(a); });
 }

@@ -56,11 +56,15 @@ public:
   friend Expr copysign(Expr x, Expr y);
   friend Expr floorDiv(Expr x, Expr y);
   friend Expr pow(Expr x, Expr y);
+  /// The sum over k of z^k / (2 k! (k + 1)!), for |z| up to 1/4: i1(x) / x at z = x^2 / 4, and
+  /// j1(x) / x at z = -x^2 / 4. Its derivatives have no differences that cancel.
+  friend Expr besselSeries(Expr z);
   /// x * y, where a zero y gives zero even by an infinite x.
   friend Expr scale(Expr x, Expr y);
 
   // Conditions: bool arrays, or the numbers 0 and 1.
   friend Expr equal(Expr x, Expr y);
+  friend Expr less(Expr x, Expr y);
   friend Expr isnan(Expr x);
   friend Expr both(Expr x, Expr y);
   friend Expr either(Expr x, Expr y);

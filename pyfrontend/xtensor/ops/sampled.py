@@ -231,6 +231,9 @@ def _by_parabola(x: Tracer, dim: str, places: Tracer | None, step: Tracer, edge_
     t = [_along(where, dim, i) for i in three]
     sub, div = functools.partial(build.binary, "sub"), functools.partial(build.binary, "div")
     left, right = sub(t[1], t[0]), sub(t[2], t[1])
+    # Of two samples, the third is the second once more.
+    is_pair = build.compare("eq", last, one)
+    right = build.select(is_pair, p.constant(1, right.dtype), right)
     d, e = div(sub(f[1], f[0]), left), div(sub(f[2], f[1]), right)
     # Newton's form: d + (e - d) share, as a sum of two products, since an infinite sample makes e - d infinite, too.
     share = div(build.binary("add", sub(where, t[0]), sub(where, t[1])), build.binary("add", left, right))
@@ -241,7 +244,7 @@ def _by_parabola(x: Tracer, dim: str, places: Tracer | None, step: Tracer, edge_
         y = build.select(build.compare("eq", at, middle), central, y)
     if edge_order == 1:
         y = build.select(build.compare("eq", at, p.zero(p.I8)), d, y)
-        y = build.select(build.compare("eq", at, last), e, y)
+        y = build.select(build.compare("eq", at, last), build.select(is_pair, d, e), y)
     return reorder(y, tuple(dict.fromkeys([*x.dims, *y.dims])))
 
 

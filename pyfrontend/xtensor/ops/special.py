@@ -169,10 +169,14 @@ def _entr(x: Tracer) -> Tracer:
 
 
 def _times_log(name: str, x: Tracer, y: Tracer) -> Tracer:
-    """x name(y), 0 where x is 0 and y is a number."""
+    """x name(y), 0 where x is 0 and y is a number. Where x is 0, the derivative with respect to it is name(y), or 0
+    where that is infinite or NaN, as in PyTorch."""
     number = build.compare("eq", y, y)
-    dead = build.binary("and", build.compare("eq", x, p.zero(x.dtype)), number)
-    product = build.binary("scale", build.unary(name, _where(dead, 1.0, y, x.dtype)), x)
+    least = p.constant(0.0 if name == "log" else -1.0, y.dtype)
+    regular = build.binary("and", build.compare("gt", y, least), build.compare("lt", y, p.constant(np.inf, y.dtype)))
+    dead = build.binary("and", build.compare("eq", x, p.zero(x.dtype)), build.unary("not", regular))
+    dead = build.binary("and", dead, number)
+    product = build.binary("scale", build.unary(name, _where(dead, 1.0 if name == "log" else 0.0, y, x.dtype)), x)
     # NaN in `x` is in the product; its dims come first.
     return build.select(build.binary("or", build.compare("ne", x, x), number), product, y)
 
@@ -476,7 +480,7 @@ def _riemann(x: Tracer) -> Tracer:
     The power times gamma may overflow before the sine is 0, and so is taken to the half.
     """
     dtype = x.dtype
-    below = _less(x, 0.0)
+    below = _less(x, -0.5)  # up to 0, the sum below has all digits, and 1 - x has not
     above = _where(below, _add(build.unary("neg", x), 1.0), x, dtype)
     value = _euler_maclaurin(above, p.constant(1, dtype))
     x = _where(below, x, -1.0, dtype)
@@ -489,7 +493,10 @@ def _riemann(x: Tracer) -> Tracer:
     size = build.binary("add", size, _mul(_add(x, -1.0), math.log(2 * math.pi)))
     half = build.unary("exp", _mul(size, 0.5))
     reflected = build.binary("mul", build.binary("mul", build.binary("mul", half, sine), half), value)
-    even = build.compare("eq", sine, p.zero(dtype))  # where gamma may be infinite
+    # A zero, where gamma may be infinite. Elsewhere the product has the right derivative, too.
+    even = build.binary(
+        "and", build.compare("eq", sine, p.zero(dtype)), build.compare("eq", half, p.constant(np.inf, dtype))
+    )
     reflected = _where(even, 0.0, reflected, dtype)
     infinite = build.compare("eq", x, p.constant(-np.inf, dtype))
     return build.select(below, _where(infinite, np.nan, reflected, dtype), value)

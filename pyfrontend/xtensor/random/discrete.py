@@ -230,9 +230,9 @@ def choice(
     """Returns random elements of `x` along `dim`: choice(key, x, dim="sample", draw=5) replaces sample by draw.
 
     x: an array, or an int that stands for its positions. p: probabilities along `dim`, by default equal ones; they need
-    not sum to 1. replace=False draws no position twice, and takes one size, no larger than that of `dim`. All other
-    dims of `x` stay together. Differentiable with respect to `x`. The result has the dims of an array of keys, those
-    with sizes, and the other dims of `x`.
+    not sum to 1. replace=False draws no position twice, and takes one size, no larger than that of `dim`. It draws
+    positions of probability 0 after all others. All other dims of `x` stay together. Differentiable with respect to
+    `x`. The result has the dims of an array of keys, those with sizes, and the other dims of `x`.
 
     Example:
     >>> xt.random.choice(xt.random.key(0), xt.array([10, 20, 30], "sample"), dim="sample", draw=4)

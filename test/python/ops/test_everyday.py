@@ -386,3 +386,12 @@ def test_gradients_of_samples_that_are_missing(samples: list[float], order: int)
     np.testing.assert_array_equal(xt.gradient(x, "t", 0.5, edge_order=order).values, expected)
     run = xt.jit(lambda x: xt.gradient(x, "t", 0.5, edge_order=order), dynamic_dims=("t",))
     np.testing.assert_array_equal(run(x).values, expected)
+
+
+@pytest.mark.parametrize("open", [(), ("t",)])
+def test_gradient_of_two_samples_at_places(open: tuple[str, ...]) -> None:
+    x, places = np.array([1.0, 3.0]), np.array([0.5, 4.5])
+    f = xt.jit(lambda x, p: xt.gradient(x, "t", spacing=p), dynamic_dims=open)
+    np.testing.assert_allclose(f(xt.array(x, "t"), xt.array(places, "t")).values, np.gradient(x, places))
+    slope = xt.jit(xt.grad(lambda x, p: xt.gradient(x, "t", spacing=p).isel(t=0)), dynamic_dims=open)
+    np.testing.assert_allclose(slope(xt.array(x, "t"), xt.array(places, "t")).values, [-0.25, 0.25])

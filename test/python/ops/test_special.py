@@ -216,3 +216,56 @@ def test_divergences_of_quotients_that_overflow() -> None:
 
 def test_zeros_of_zeta_far_below_0() -> None:
     assert xt.zeta(xt.array([-2.0, -400.0, -1e10], dims="i")).values.tolist() == [0.0, 0.0, 0.0]
+
+
+def slope(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The derivative in forward mode."""
+    return lambda x: xt.jvp(f, (x,), (xt.array(1.0),))[1]
+
+
+def orders(f: Callable[[Any], Any], x: float, count: int) -> list[float]:
+    """The derivatives of order 1 .. count at x, on which both modes agree."""
+    found = []
+    for derive in (xt.grad, slope):
+        g, values = f, []
+        for _ in range(count):
+            g = derive(g)
+            values.append(g(xt.array(x)).item())
+        found.append(values)
+    np.testing.assert_allclose(*found, rtol=1e-12, atol=1e-12)
+    return found[0]
+
+
+@pytest.mark.float64
+@pytest.mark.parametrize("name", ["i1", "j1", "i0", "j0"])
+def test_higher_derivatives_of_bessel_functions_near_0(name: str) -> None:
+    """Where a quotient by x or by its square would cancel, and on both sides of 1, where the formula changes."""
+    f = {"i": mpmath.besseli, "j": mpmath.besselj}[name[0]]
+    for x in (0.0, 1e-8, -1e-3, 0.5, 0.999, 1.001, -3.0):
+        with mpmath.workdps(60):
+            want = [float(mpmath.diff(lambda t: f(int(name[1]), t), mpmath.mpf(x), k)) for k in (1, 2, 3, 4)]
+        np.testing.assert_allclose(orders(getattr(xt, name), x, 4), want, rtol=1e-13, atol=3e-14)
+
+
+@pytest.mark.float64
+def test_derivatives_of_zeta_where_a_factor_is_0() -> None:
+    """At its zeros -2, -4 .., and just below 0, where 1 - x has no digits of x."""
+    for x in (-2.0, -4.0, -30.0, -1e-16, -1e-9, -0.3, 0.0, 0.3):
+        with mpmath.workdps(40):
+            want = [float(mpmath.zeta(mpmath.mpf(x), derivative=k)) for k in (0, 1, 2)]
+        got = [xt.zeta(xt.array(x)).item(), *orders(xt.zeta, x, 2)]
+        np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-16)
+
+
+def test_derivatives_of_products_with_a_logarithm_where_a_factor_is_0() -> None:
+    """By x, the logarithm, or 0 where that is not finite: PyTorch has the same."""
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    y = np.array([2.0, 0.5, 1.0, 0.0, 1e-300, 7.0])
+    at = torch.zeros(len(y), dtype=torch.float64, requires_grad=True)
+    torch.special.xlogy(at, torch.from_numpy(y)).sum().backward()
+    by_x, by_y = xt.grad(lambda x, y: xt.xlogy(x, y).sum(), wrt=(0, 1))(xt.zeros(i=6), xt.array(y, "i"))
+    np.testing.assert_allclose(by_x.values, at.grad.numpy(), rtol=1e-6)
+    np.testing.assert_array_equal(by_y.values, 0)
+    y = np.array([-0.5, 1.0, -1.0, INF])
+    by_x = xt.grad(lambda x, y: xt.xlog1py(x, y).sum())(xt.zeros(i=4), xt.array(y, "i"))
+    np.testing.assert_allclose(by_x.values, [np.log(0.5), np.log(2), 0, 0], rtol=1e-6)
