@@ -109,6 +109,8 @@ def _optimizer(means: int, update: Callable[[Any, Any, State], tuple[Any, State]
 
 def _updated(update: Callable[..., Any], parameters: Any, gradients: Any, state: Any) -> tuple[Any, State]:
     op, order = "optim.Optimizer.update", "Write update(parameters, gradients, state)"
+    if getattr(type(state), "_fields", None) == State._fields:
+        state = State(*state)  # xt.load_arrays gives a class with the same fields
     if not isinstance(state, State):
         problem = f"the state is what init(parameters) returned, not {with_article(type(state).__name__)}"
         raise fail(ArgumentTypeError, op, problem, instead=order)
@@ -408,7 +410,7 @@ def lbfgs(
         raise fail(ArgumentTypeError, "optim.lbfgs", f"parameters hold no array: {in_words(parameters)}")
     x, unravel = tree.ravel(parameters)
     if np.dtype(x.dtype).kind != "f":
-        raise fail(ArgumentTypeError, "optim.lbfgs", f"parameters are floats, not {x.dtype}")
+        raise fail(ArgumentTypeError, "optim.lbfgs", f"parameters are floats, not {x.dtype}", instead="Write 0.0")
 
     def unraveled(x: Any) -> Any:
         return tree.map(_labelled, unravel(x), parameters)

@@ -5,6 +5,7 @@ Only data is read: no file can run code.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Mapping
@@ -100,11 +101,12 @@ def _library(op: str) -> Any:
 
 def _leaf(x: Any, path: str, op: str = "save") -> Array:
     if isinstance(x, np.ndarray) and x.ndim:
-        raise fail(ArgumentTypeError, op, f"the leaf{path} is a NumPy array, whose axes have no names")
+        raise fail(ArgumentTypeError, op, f"the leaf{path and f' {path}'} is a NumPy array, whose axes have no names")
     try:
         return as_array(x)
     except Error:
-        raise fail(ArgumentTypeError, op, f"the leaf{path} is not an array but {brief(x)}") from None
+        raise fail(ArgumentTypeError, op, f"the leaf{path and f' {path}'} is not an array but {brief(x)}",
+                   instead="A .safetensors file holds any pytree of arrays") from None  # fmt: skip
 
 
 def _names(paths: list[str]) -> list[str]:
@@ -245,6 +247,10 @@ def _load_dataset(place: Path) -> dict[str, Array]:
 
 def _by_xarray(op: str, place: Path, act: Any) -> Any:
     """What xarray and the libraries that it calls do, their errors as ours."""
+    is_missing = not place.exists() if op == "load_arrays" else not place.resolve().parent.is_dir()
+    if is_missing:
+        problem = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(place))
+        raise file_error(ArgumentError, f"xt.{op}: {place}: {problem.strerror}", problem)
     try:
         return act()
     except (ImportError, ModuleNotFoundError) as error:

@@ -54,6 +54,11 @@ class Variables(Mapping[str, Any]):
         self._arrays, self.attrs = dict(arrays), dict(attrs or {})
 
     def __getitem__(self, name: str) -> Any:
+        if isinstance(name, (list, tuple)):
+            raise ArgumentTypeError(
+                f"the variables of a Dataset are read one by one inside of a function, not by {name!r:.60}. Write "
+                "{k: ds[k] for k in names}"
+            )
         if name not in self._arrays:
             there = ", ".join(map(repr, self._arrays)) or "none"
             near = suggestion(name, self._arrays) if isinstance(name, str) else ""
@@ -72,8 +77,25 @@ class Variables(Mapping[str, Any]):
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and name in self._arrays:
             return self._arrays[name]
-        of = 'ds.map(lambda x: x.mean("time"))' if not name.startswith("_") else None
-        raise lacks(self, name, of and f"it has {', '.join(self._arrays)}, assign and map: write {of}")
+        if name.startswith("_"):
+            raise lacks(self, name, None)
+        if name in self.sizes:
+            of = f"a variable has its size, ds[{next(iter(self._arrays))!r}].sizes[{name!r}]"
+        else:
+            of = f"write ds.map(lambda x: x.{name}(..)) for a method of arrays"
+        near = suggestion(name, self._arrays)
+        raise lacks(
+            self, name, f"inside of a function, a Dataset has {', '.join(self._arrays)}, assign and map: {of}{near}"
+        )
+
+    def _refuse(self, *other: Any) -> Any:
+        raise ArgumentTypeError(
+            "inside of a function, a Dataset has no arithmetic of its own. Write ds.map(lambda x: 2 * x), or "
+            'ds.assign(heat=2 * ds["heat"])'
+        )
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
+    __pow__ = __rpow__ = __neg__ = __abs__ = __matmul__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
 
     def __repr__(self) -> str:
         return f"Variables({self._arrays!r})"

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     import xarray
 
 _CODES = (
-    "Count the groups outside of the function, and pass codes: x.groupby(codes, num_groups=12, into='month'), "
-    'with codes = xt.array(time.month - 1, dims="time")'
+    "Give the dim labels, x.assign_coords(time=days), or pass codes: x.groupby(codes, num_groups=12, into='month'), "
+    'with codes = xt.array(days.month - 1, dims="time")'
 )
 
 

@@ -340,7 +340,8 @@ def keyed(x: Any, key: Any) -> dict[str, Any]:
     if isinstance(key, Mapping):
         return {check_name(d): v for d, v in key.items()}
     if isinstance(key, str):
-        raise fail(ArgumentTypeError, "isel", f"{key!r} is not an index", instead=f"Write x[{{{key!r}: 0}}]")
+        labels = f"; its labels, if there are any, are x.coords[{key!r}]" if key in x.dims else ""
+        raise fail(ArgumentTypeError, "isel", f"{key!r} is not an index", instead=f"Write x[{{{key!r}: 0}}]{labels}")
     parts = list(key) if isinstance(key, tuple) else [key]
     dots = [i for i, part in enumerate(parts) if part is ...]
     if len(dots) > 1:

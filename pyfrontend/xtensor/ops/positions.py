@@ -68,7 +68,7 @@ def _sliding(name: str, x: Any, dim: str, index: slice) -> str:
     return f"Sizes do not depend on values: xt.where({place} {sign} i, x, 0.0) leaves the rest out of a sum"
 
 
-_LABELS = "Positions are counted. Select by labels in xarray, x.to_xarray().sel(..)"
+_LABELS = "Positions are counted. Labels of an array that has coordinates are for x.sel"
 
 
 def read_index(name: str, x: Any, dim: str, index: Any) -> Any:

@@ -57,6 +57,11 @@ def public(fn: Callable[P, R]) -> Callable[P, R]:
 
 def _unnamed_sizes(name: str, positional: list[str], given: Any) -> Error:
     """The error about sizes without names: a shape, or several numbers."""
+    if type(given) is tuple and given and all(isinstance(k, Key) for k in given):
+        return fail(
+            ArgumentTypeError, f"random.{name}", f"takes one key, not a tuple of {len(given)}",
+            instead="Write key, part = xt.random.split(key); keys = xt.random.split(key, sample=2) is an array of keys",
+        )  # fmt: skip
     one = given[0] if type(given) is tuple and len(given) == 1 else given
     shown = one if isinstance(one, str) else brief(one)
     return fail(
@@ -229,7 +234,8 @@ def split(key: Key, n: int | Mapping[str, int] | None = None, /, **sizes: int) -
     if isinstance(n, Mapping) or sizes:
         found = sizes_of("random.split", n, sizes)  # type: ignore[arg-type]
         return Key(_split(words, found))
-    count = 2 if n is None else integer("random.split", n, "the number of keys", least=0)
+    advice = "Of an array of keys, write xt.random.split(key, row=2, col=3)" if isinstance(n, tuple) else ""
+    count = 2 if n is None else integer("random.split", n, "the number of keys", least=0, instead=advice)
     if not count:
         return ()
     every = _split(words, {"key~": count})

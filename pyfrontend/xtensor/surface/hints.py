@@ -22,6 +22,10 @@ _SUMS = "write xt.zeros(bin=10, dtype=x.dtype).at(bin=index).add(x), or .add(1):
 _GRAD = "write xt.grad(f)(x): xt.grad differentiates a function with respect to its arguments"
 _KEY = "write key = xt.random.key(0): functions that draw take a key"
 
+_THERE = "write it of the DataArray, x.to_xarray(), and take the result by xt.as_array"
+_OF_DATAARRAYS = ("ffill", "bfill", "rolling_exp", "curvefit", "interpolate_na")
+_SCIPY = "it is not there. Outside of derivatives, xt.callback calls SciPy's function of the values"
+
 _CARRIED = "x.to_xarray() has what the DataArray had"
 _UNKNOWN_SIZE = "sizes do not depend on values: give x.values to NumPy"
 
@@ -42,6 +46,7 @@ _METHODS = {
     "dropna": "write x.isel(time=~xt.isnan(x)), of an x(time) outside of a traced function",
     "plot": "write x.to_xarray().plot()", "to_netcdf": "write x.to_xarray().to_netcdf(..)",
     "to_dataframe": "write x.to_xarray().to_dataframe(..)", "to_pandas": "write x.to_xarray().to_pandas()",
+    **dict.fromkeys(_OF_DATAARRAYS, _THERE),
     "reset_coords": "write x.drop_vars(\"time\")",
 }  # fmt: skip
 # Of traced arrays alone, before the others.
@@ -52,6 +57,7 @@ _TRACED = {
     "attrs": "it has no labels: attributes go from the arguments to the results",
     **dict.fromkeys(("plot", "to_netcdf", "to_dataframe", "to_pandas"), _RETURNED),
     **dict.fromkeys(("encoding",), "what the call returns has them"),
+    **dict.fromkeys(_OF_DATAARRAYS, "write it of the DataArray, before the call"),
 }  # fmt: skip
 # Of arrays and of the package.
 _EITHER = {
@@ -124,6 +130,12 @@ _FUNCTIONS = {
     "rademacher": "write xt.where(xt.random.bernoulli(key, time=3), 1, -1)",
     "multinomial": "draw xt.random.categorical(key, logits, dim=\"class\", trial=n), and count",
     "jv": "write xt.j0(x) or xt.j1(x)", "yv": "write xt.y0(x) or xt.y1(x)",
+    "gamma": "write xt.exp(xt.lgamma(x)) for x > 0; numbers of the gamma distribution are xt.random.gamma(key, a)",
+    "factorial": "write xt.exp(xt.lgamma(n + 1))",
+    "comb": "write xt.exp(xt.lgamma(n + 1) - xt.lgamma(k + 1) - xt.lgamma(n - k + 1))",
+    "special": "special functions are in xt itself: xt.lgamma(x), xt.betainc(a, b, x)",
+    **dict.fromkeys(("lambertw", "expi", "exp1", "kv", "iv", "kn", "erfi", "dawsn", "fresnel", "ellipk", "ellipe",
+                     "hyp2f1", "owens_t", "gammaincinv", "betaincinv"), _SCIPY),
     "betaincc": "write 1 - xt.betainc(a, b, x)",
     "remat": "write xt.checkpoint(f)", "lax": "control flow is xt.scan, xt.cond, xt.while_loop",
 }  # fmt: skip
@@ -170,7 +182,8 @@ def numpy_instead(name: str, traced: bool) -> str:
     room, _, last = name.rpartition(".")
     if room == "linalg" and last in linalg.__all__:
         return f"write xt.linalg.{last}(x)"
-    found = _NUMPY.get(last) or _FUNCTIONS.get(last) or _EITHER.get(last) or _function(last, call=True)
+    known = _FUNCTIONS.get(last)
+    found = _NUMPY.get(last) or (known if known != _SCIPY else None) or _EITHER.get(last) or _function(last, call=True)
     if found is None and not room:
         found = elsewhere.TABLE.get(last)
     if found is None and traced:

@@ -75,7 +75,7 @@ def test_bundles(tmp_path: Path) -> None:
 def test_a_dataset_is_not_one_array() -> None:
     with pytest.raises(xt.ArgumentTypeError, match=r"a Dataset holds several arrays.*xt.tree.map\(f, dataset\)"):
         xt.mean(DS)  # type: ignore[arg-type]
-    with pytest.raises(AttributeError, match="it has heat, rain, assign and map"):
+    with pytest.raises(AttributeError, match="a Dataset has heat, rain, assign and map"):
         xt.jit(lambda ds: ds.mean("time"))(DS)
     assert xt.tree.paths(DS) == ["['heat']", "['rain']"]
     assert xt.tree.structure(DS) == xt.tree.structure(DS.copy()) != xt.tree.structure(DS.assign_attrs(title="three"))
@@ -88,3 +88,17 @@ def test_a_variable_that_is_not_there_names_those_that_are() -> None:
     with pytest.raises(KeyError, match="no variable 7"):
         xt.jit(lambda ds: ds[7].mean())(data)
     assert xt.jit(lambda ds: ds.get("snow", ds["rain"]).sum() + ("rain" in ds))(data).item() == 2
+
+
+def test_what_a_dataset_inside_of_a_function_does_not_have() -> None:
+    ds = xr.Dataset({"heat": ("time", np.ones(3)), "rain": ("time", np.ones(3))}, {"time": np.arange(3)})
+    for f, match in [
+        (lambda d: d * 2, r"ds\.map\(lambda x: 2 \* x\)"),
+        (lambda d: 1 - d, "has no arithmetic"),
+        (lambda d: d[["heat"]], "are read one by one"),
+    ]:
+        with pytest.raises(xt.ArgumentTypeError, match=match):
+            xt.jit(f)(ds)
+    for name, match in [("time", r"ds\['heat'\]\.sizes"), ("haet", "did you mean 'heat'"), ("sel", r"x\.sel\(\.\.\)")]:
+        with pytest.raises(AttributeError, match=match):
+            xt.jit(lambda d, name=name: getattr(d, name))(ds)

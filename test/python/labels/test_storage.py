@@ -91,7 +91,7 @@ def test_errors_say_what_to_write(tmp_path: Path) -> None:
     pytest.importorskip("safetensors", reason="safetensors is not installed")
     with pytest.raises(xt.ArgumentError, match=r"suffix of 'x.npz' is not .safetensors, .nc"):
         xt.save({}, tmp_path / "x.npz")
-    with pytest.raises(xt.ArgumentTypeError, match=r"the leaf\['a'\] is not an array but 'text'"):
+    with pytest.raises(xt.ArgumentTypeError, match=r"the leaf \['a'\] is not an array but 'text'"):
         xt.save({"a": "text"}, tmp_path / "x.safetensors")
     with pytest.raises(xt.ArgumentTypeError, match="NumPy array, whose axes have no names"):
         xt.save({"a": np.ones(3)}, tmp_path / "x.safetensors")
@@ -133,3 +133,24 @@ def test_names_with_a_slash_are_no_groups(tmp_path: Path) -> None:
     pytest.importorskip("zarr", reason="zarr is not installed")
     with pytest.raises(xt.ArgumentError, match="'a/b' has a slash"):
         xt.save({"a/b": xt.ones(i=2)}, tmp_path / "x.zarr")
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    """Of every kind, as Python's own error, also where the folder is missing."""
+    for name in ("x.safetensors", "x.nc", "x.zarr"):
+        with pytest.raises(FileNotFoundError, match="No such file or directory"):
+            xt.load_arrays(tmp_path / name)
+        with pytest.raises(xt.MissingFileError, match="No such file or directory"):
+            xt.save({"x": xt.ones(i=2)}, tmp_path / "missing" / name)
+
+
+def test_training_goes_on_from_a_saved_state(tmp_path: Path) -> None:
+    pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
+    optimizer, slope = xt.optim.adam(0.1), {"w": xt.array([1.0, -2.0], "i")}
+    p, state = optimizer.update({"w": xt.ones(i=2)}, slope, optimizer.init({"w": xt.ones(i=2)}))
+    xt.save({"p": p, "state": state}, tmp_path / "s.safetensors")
+    back = xt.load_arrays(tmp_path / "s.safetensors")
+    found, after = optimizer.update(back["p"], slope, back["state"])
+    want, _ = optimizer.update(p, slope, state)
+    np.testing.assert_array_equal(found["w"].values, want["w"].values)
+    assert after.count.item() == 2

@@ -156,8 +156,8 @@ HABITS: dict[str, tuple[Callable[[], Any], str]] = {
     "axes of transpose": (lambda: X.transpose(1, 0), "There are no axis numbers"),  # type: ignore[arg-type]
     "sizes by position": (lambda: xt.zeros((3, 4)), r"sizes have names, .*xt.zeros\(row=3, col=4\)"),  # type: ignore[arg-type]
     "del": (lambda: X.__delitem__(0), r"arrays do not change. Write x.isel\(time=\[0, 2\]\)"),
-    "a slice of labels": (lambda: X["a":"b"], "Select by labels in xarray"),  # type: ignore[misc]
-    "a label": (lambda: X.isel(time="noon"), "Select by labels in xarray"),
+    "a slice of labels": (lambda: X["a":"b"], "Labels of an array that has coordinates are for x.sel"),  # type: ignore[misc]
+    "a label": (lambda: X.isel(time="noon"), "Labels of an array that has coordinates are for x.sel"),
     "concat of arguments": (lambda: xt.concat(X, X, dim="time"), r"one list: xt.concat\(\[x, y\], dim"),  # type: ignore[misc]
     "a method where of three": (lambda: X.where(B, X, 0), r"Write xt.where\(condition, x, y\)"),  # type: ignore[call-arg]
     "clip by a_min": (lambda: X.clip(a_min=0), "Write min= and max="),  # type: ignore[call-arg]

@@ -66,7 +66,10 @@ def test_every_public_name_of_others_is_here_or_says_what_to_write(space: str) -
 
 
 # Names of others that mean something else here, and what.
-HOMONYMS = {"cond": "control flow, not the condition number of a matrix"}
+HOMONYMS = {
+    "cond": "control flow, not the condition number of a matrix",
+    "gamma": "numbers of the gamma distribution, not the gamma function",
+}
 
 
 def test_no_hint_is_about_a_name_that_is_here() -> None:
