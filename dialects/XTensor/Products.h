@@ -8,6 +8,9 @@ namespace xtensor {
 
 /// The number of the operand of a sum or difference that is a product fused with it.
 constexpr llvm::StringLiteral kFusedAttr = "xtensor.fused";
+/// On a function: each product is rounded. Whether a sum finds its product depends on the ops
+/// between them, and these differ with the number of processes.
+constexpr llvm::StringLiteral kUnfusedAttr = "xtensor.unfused";
 
 /// The products that a sum or difference of floats has for operands, if they are computed beside it
 /// and have its dims.

@@ -1,8 +1,10 @@
 #include "Distribute/Distributor.h"
 
+#include "Distribute/Blocks.h"
 #include "Distribute/Neighbours.h"
 #include "Distribute/Passes.h"
 #include "XTensor/Fault.h"
+#include "XTensor/Products.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -29,12 +31,30 @@ LogicalResult Distributor::read() {
                                 << dim.getValue();
     split[dim.getName()] = along - mesh.begin();
   }
+  if (failed(readBlocks()))
+    return failure();
   FunctionType type = func.getFunctionType();
   for (Type t : llvm::concat<const Type>(type.getInputs(), type.getResults()))
     if (auto array = dyn_cast<ArrayType>(t))
       for (StringAttr dim : array.getDimNames())
         if (!array.isDynamic(dim))
           sizes[dim].insert(array.getSize(dim));
+  return success();
+}
+
+LogicalResult Distributor::readBlocks() {
+  Attribute given = func->getAttr(kBlocksAttr);
+  auto blocks = dyn_cast_if_present<IntegerAttr>(given);
+  if (!given)
+    return success();
+  for (MeshDim &along : mesh) {
+    if (!blocks || blocks.getInt() < 1 || blocks.getInt() % along.processes)
+      return func.emitOpError() << "attribute " << kBlocksAttr
+                                << ": expected a number that each number of processes of the mesh "
+                                   "divides, got "
+                                << given;
+    along.blocks = blocks.getInt();
+  }
   return success();
 }
 
@@ -46,7 +66,7 @@ const MeshDim *Distributor::meshDim(Attribute dim) const {
 const MeshDim *Distributor::splitOf(ArrayType whole, Attribute dim) const {
   const MeshDim *along = meshDim(dim);
   bool divides = along && whole.hasDim(dim) && !whole.isDynamic(dim) &&
-                 whole.getSize(dim) % along->processes == 0;
+                 whole.getSize(dim) % along->pieces() == 0;
   return divides && !isBetween(dim, whole.getSize(dim), *along) ? along : nullptr;
 }
 
@@ -55,7 +75,7 @@ bool Distributor::isBetween(Attribute dim, int64_t size, const MeshDim &along) c
   if (it == sizes.end() || it->second.contains(size))
     return false;
   return llvm::any_of(
-      it->second, [&](int64_t given) { return std::abs(size - given) < given / along.processes; });
+      it->second, [&](int64_t given) { return std::abs(size - given) < given / along.pieces(); });
 }
 
 const MeshDim *Distributor::splitOf(ValueRange parts, Attribute dim) const {
@@ -121,8 +141,9 @@ LogicalResult Distributor::checkSplit(TypeRange types, StringRef what) {
                                  << along->name << " of the mesh, ";
       if (array.isDynamic(dim))
         return error << "so its size must be static";
-      return error << "and its size cannot be divided by " << along->processes
-                   << " processes; rename it to a dim that is not split";
+      return error << "and its size cannot be divided by " << along->pieces()
+                   << (along->blocks ? " blocks" : " processes")
+                   << "; rename it to a dim that is not split";
     }
   }
   return success();
@@ -150,9 +171,7 @@ Value Distributor::firstOf(const MeshDim &along, int64_t size, Type element) {
   Value here = ProcessIndexOp::create(b, location, along.name.getValue(), along.communicator);
   Value first = MulOp::create(b, location, here,
                               scalar(b, location, b.getI64Type(), static_cast<double>(size)));
-  return first.getType() == arrayType(first).withElement(element)
-             ? first
-             : CastOp::create(b, location, first, element);
+  return as(first, element);
 }
 
 Value Distributor::part(Value whole, StringAttr dim) {
@@ -174,10 +193,15 @@ Value Distributor::part(Value whole, ArrayType wanted) {
   return whole;
 }
 
+Value Distributor::as(Value x, Type element) {
+  return arrayType(x).getElementType() == element
+             ? x
+             : CastOp::create(b, location, x, element).getResult();
+}
+
 Value Distributor::widened(Value part) {
   Type element = arrayType(part).getElementType();
-  bool isNarrow = element.isF16() || element.isBF16();
-  return isNarrow ? CastOp::create(b, location, part, b.getF32Type()).getResult() : part;
+  return element.isF16() || element.isBF16() ? as(part, b.getF32Type()) : part;
 }
 
 Value Distributor::combined(ReduceKind kind, Value partial, ArrayRef<const MeshDim *> across,
@@ -186,8 +210,7 @@ Value Distributor::combined(ReduceKind kind, Value partial, ArrayRef<const MeshD
   for (const MeshDim *along : across)
     partial = AllReduceOp::create(b, location, kind, partial, along->name.getValue(),
                                   along->communicator);
-  bool isNarrow = arrayType(partial).getElementType() != element;
-  return isNarrow ? CastOp::create(b, location, partial, element).getResult() : partial;
+  return as(partial, element);
 }
 
 //===- ops -----------------------------------------------------------------===//
@@ -248,7 +271,13 @@ LogicalResult Distributor::onWhole(Operation *op, ArrayRef<Attribute> touched) {
     operand.set(whole(operand.get(), touched));
   if (failed(infer(op)))
     return failure();
-  takeParts(op, *wanted);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfter(op);
+  auto results = useBlocks(*this, op, touched);
+  if (failed(results))
+    return failure();
+  for (auto [result, type] : llvm::zip_equal(*results, *wanted))
+    usePart(result, type);
   return success();
 }
 
@@ -314,8 +343,11 @@ LogicalResult Distributor::run() {
     }
   }
   useNeighbours(*this, func, parts);
+  if (isDeterministic())
+    func->setAttr(kUnfusedAttr, b.getUnitAttr());
   func.setType(FunctionType::get(b.getContext(), body.getArgumentTypes(), end->getOperandTypes()));
-  for (StringRef name : {StringRef(kMeshAttr), StringRef(kSplitAttr), StringRef(kWholeAttr)})
+  for (StringRef name :
+       {StringRef(kMeshAttr), StringRef(kSplitAttr), StringRef(kWholeAttr), StringRef(kBlocksAttr)})
     func->removeAttr(name);
   return success();
 }

@@ -16,6 +16,14 @@ struct MeshDim {
   mlir::StringAttr name;
   int64_t processes;
   int64_t communicator;
+  /// The blocks of all processes along it, of a program that is the same for any number of them;
+  /// else 0.
+  int64_t blocks = 0;
+
+  /// What must divide a dim that is split along it.
+  int64_t pieces() const { return blocks ? blocks : processes; }
+  /// The blocks of one process; 1 where there are none.
+  int64_t mine() const { return pieces() / processes; }
 };
 
 class Distributor {
@@ -38,6 +46,8 @@ public:
   const MeshDim *splitOf(mlir::ValueRange parts, mlir::Attribute dim) const;
   /// What the dims of a whole array are split along.
   llvm::SmallPtrSet<const MeshDim *, 4> splitsOf(ArrayType whole) const;
+  /// Whether results have the same bits for any number of processes.
+  bool isDeterministic() const { return !mesh.empty() && mesh.front().blocks; }
   /// The type that one process has of an array; an error names two dims that are split along one
   /// dim of the mesh.
   llvm::FailureOr<ArrayType> partOf(ArrayType whole, mlir::Operation *op);
@@ -54,6 +64,8 @@ public:
   mlir::Value part(mlir::Value whole, ArrayType wanted);
   /// The position in the whole array of the first element that this process has, of `size`.
   mlir::Value firstOf(const MeshDim &along, int64_t size, mlir::Type element);
+  /// The array with elements of this type.
+  mlir::Value as(mlir::Value x, mlir::Type element);
   /// Floats of 16 bits as 32: sums of parts are rounded once, after they are combined.
   mlir::Value widened(mlir::Value part);
   /// Partial results of each process, combined across dims of the mesh, as arrays of `element`.
@@ -80,6 +92,7 @@ public:
 private:
   bool isBetween(mlir::Attribute dim, int64_t size, const MeshDim &along) const;
   llvm::LogicalResult read();
+  llvm::LogicalResult readBlocks();
   llvm::LogicalResult checkShape();
   llvm::LogicalResult checkSplit(mlir::TypeRange types, llvm::StringRef what);
 

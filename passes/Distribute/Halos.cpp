@@ -200,13 +200,20 @@ private:
 
 } // namespace
 
-void xtensor::settleHalos(OpBuilder &b, func::FuncOp func) {
+void xtensor::settleHalos(OpBuilder &b, func::FuncOp func, bool keepsOwn) {
   func.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
     if (isOpTriviallyDead(op))
       op->erase();
   });
   llvm::MapVector<std::tuple<Value, Attribute, Block *>, SmallVector<HaloOp>> groups;
-  func.walk([&](HaloOp op) { groups[{op.getX(), op.getDimAttr(), op->getBlock()}].push_back(op); });
+  func.walk([&](HaloOp op) {
+    int64_t each = arrayType(op.getX()).getSize(op.getDimAttr());
+    auto start = static_cast<int64_t>(op.getStart()), size = static_cast<int64_t>(op.getSize());
+    if (keepsOwn && static_cast<int64_t>(op.getStep()) == each && start >= 0 &&
+        start + size <= each)
+      return;
+    groups[{op.getX(), op.getDimAttr(), op->getBlock()}].push_back(op);
+  });
   for (auto &[key, halos] : groups)
     Group(b, halos).settle();
 }

@@ -41,7 +41,8 @@ mlir::Value inside(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, const 
 mlir::Value halo(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, const Rows &rows);
 /// Removes what is not used, joins halos of one array that overlap, and gathers the array where
 /// that sends less.
-void settleHalos(mlir::OpBuilder &b, mlir::func::FuncOp func);
+/// `keepsOwn`: those that send nothing stay alone (Blocks.h).
+void settleHalos(mlir::OpBuilder &b, mlir::func::FuncOp func, bool keepsOwn);
 
 } // namespace xtensor
 

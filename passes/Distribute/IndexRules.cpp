@@ -1,6 +1,6 @@
 // Reads and updates by position. Positions count in the whole array, so the dims that are indexed
 // are whole. Updates along other dims that are split come from several processes.
-#include "Distribute/Distributor.h"
+#include "Distribute/Blocks.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -89,8 +89,14 @@ static LogicalResult scatter(Distributor &t, Operation *o) {
     return success();
   }
   t.b.setInsertionPointAfter(op);
+  FailureOr<Value> sums = Value();
+  if (adds && t.isDeterministic() && llvm::isa<FloatType>(element))
+    sums = reducedBlocks(t, op, *kind, dimsOf(type), summed);
+  if (failed(sums))
+    return failure();
   t.replaceUses(op.getY(), [&] {
-    Value all = t.part(t.combined(*kind, op.getY(), *together, element), wanted->front());
+    Value all = *sums ? t.as(*sums, element) : t.combined(*kind, op.getY(), *together, element);
+    all = t.part(all, wanted->front());
     return adds ? AddOp::create(t.b, t.loc(), target, all).getResult() : all;
   });
   return success();

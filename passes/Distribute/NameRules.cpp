@@ -1,6 +1,6 @@
 // Ops without regions that read and write by dims. Most work on the parts of their operands as they
 // are; along the dims that they name, on whole arrays.
-#include "Distribute/Distributor.h"
+#include "Distribute/Blocks.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -121,13 +121,14 @@ static LogicalResult reduced(Distributor &t, Operation *op, ReduceKind kind,
     return failure();
   ArrayType result = t.wholeOf(op->getResult(0));
   llvm::SmallPtrSet<const MeshDim *, 4> taken = t.splitsOf(result);
-  SmallVector<Attribute> whole;
+  SmallVector<Attribute> whole, summed;
   SmallVector<const MeshDim *> across;
   for (Attribute dim : over) {
     const MeshDim *along = t.splitOf(op->getOperands(), dim);
-    if (along && taken.insert(along).second)
+    if (along && taken.insert(along).second) {
       across.push_back(along);
-    else if (along)
+      summed.push_back(dim);
+    } else if (along)
       whole.push_back(dim);
   }
   Type element = result.getElementType();
@@ -137,11 +138,18 @@ static LogicalResult reduced(Distributor &t, Operation *op, ReduceKind kind,
   }
   if (failed(t.infer(op)))
     return failure();
-  if (across.empty())
-    return success();
   t.b.setInsertionPointAfter(op);
-  t.replaceUses(op->getResult(0),
-                [&] { return t.combined(kind, op->getResult(0), across, element); });
+  if (across.empty())
+    return useBlocks(t, op, over);
+  Value y = op->getResult(0);
+  if (!t.isDeterministic() || !roundsBySize(op)) {
+    t.replaceUses(y, [&] { return t.combined(kind, y, across, element); });
+    return success();
+  }
+  auto made = reducedBlocks(t, op, kind, over, summed);
+  if (failed(made))
+    return failure();
+  t.replaceUses(y, [&] { return t.as(*made, element); });
   return success();
 }
 
@@ -172,8 +180,50 @@ static Value combine(OpBuilder &b, Location loc, CumulativeKind kind, Value x, V
   llvm_unreachable("a kind without an op of two arrays");
 }
 
-/// Each process scans its part. Then it adds what the parts before its own combine to, for which
-/// the processes pass one element of each part. In the first process, this is the identity.
+/// A scan whose operand is a part along its dim.
+static Value scanned(Distributor &t, CumulativeOp op, const MeshDim &along) {
+  StringAttr dim = op.getDimAttr();
+  int64_t size = arrayType(op.getX()).getSize(dim) / along.mine(), one = 1;
+  CumulativeKind kind = op.getKind();
+  auto cut = [&](Value x, int64_t offset, int64_t size) -> Value {
+    return SliceOp::create(t.b, t.loc(), x, t.b.getArrayAttr({dim}), offset, size, one);
+  };
+  auto joined = [&](ArrayRef<Value> parts) -> Value {
+    return parts.size() == 1 ? parts[0]
+                             : ConcatOp::create(t.b, t.loc(), parts, dim.getValue()).getResult();
+  };
+  SmallVector<Value> scans, totals;
+  for (int64_t block = 0; block < along.mine(); ++block) {
+    Value x = op.getX(), y = op.getY();
+    if (along.blocks) {
+      x = ownRows(t, x, dim, along, block * size, size);
+      y = CumulativeOp::create(t.b, t.loc(), kind, x, dim, op.getReverse(), op.getExclusive());
+      y = ownRows(t, y, dim, along, 0, size);
+    }
+    int64_t last = op.getReverse() ? 0 : size - 1;
+    Value total = cut(y, last, one);
+    scans.push_back(y);
+    totals.push_back(op.getExclusive() ? combine(t.b, t.loc(), kind, total, cut(x, last, one))
+                                       : total);
+  }
+  Value all = AllGatherOp::create(t.b, t.loc(), joined(totals), dim.getValue(),
+                                  along.name.getValue(), along.communicator, along.processes);
+  Value before =
+      CumulativeOp::create(t.b, t.loc(), kind, all, dim, op.getReverse(), /*exclusive=*/true);
+  Value here = t.firstOf(along, along.mine(), t.b.getI64Type());
+  for (auto [block, y] : llvm::enumerate(scans)) {
+    Value at = here;
+    if (block)
+      at = AddOp::create(t.b, t.loc(), at,
+                         scalar(t.b, t.loc(), t.b.getI64Type(), static_cast<double>(block)));
+    at = GatherOp::create(t.b, t.loc(), IndexMode::clip, before, at, t.b.getArrayAttr({dim}));
+    y = combine(t.b, t.loc(), kind, y, at); // in the order of the first operand's dims
+  }
+  return joined(scans);
+}
+
+/// Each process scans its part, or each of its blocks. Then it adds what those before combine to,
+/// for which the processes pass one element of each. For the first of all, this is the identity.
 static LogicalResult cumulative(Distributor &t, Operation *o) {
   auto op = cast<CumulativeOp>(o);
   StringAttr dim = op.getDimAttr();
@@ -181,32 +231,12 @@ static LogicalResult cumulative(Distributor &t, Operation *o) {
   int64_t size = along ? arrayType(op.getX()).getSize(dim) : 0;
   if (size == 0)
     return alongDim<CumulativeOp>(t, op);
-  CumulativeKind kind = op.getKind();
   Type element = arrayType(op.getX()).getElementType();
   op.getXMutable().assign(t.widened(op.getX()));
   if (failed(t.infer(op)))
     return failure();
   t.b.setInsertionPointAfter(op);
-  t.replaceUses(op.getY(), [&]() -> Value {
-    int64_t last = op.getReverse() ? 0 : size - 1, one = 1;
-    auto end = [&](Value x) -> Value {
-      return SliceOp::create(t.b, t.loc(), x, t.b.getArrayAttr({dim}), last, one, one);
-    };
-    Value total = end(op.getY());
-    if (op.getExclusive())
-      total = combine(t.b, t.loc(), kind, total, end(op.getX()));
-    Value totals = AllGatherOp::create(t.b, t.loc(), total, dim.getValue(), along->name.getValue(),
-                                       along->communicator, along->processes);
-    Value before =
-        CumulativeOp::create(t.b, t.loc(), kind, totals, dim, op.getReverse(), /*exclusive=*/true);
-    Value here = ProcessIndexOp::create(t.b, t.loc(), along->name.getValue(), along->communicator);
-    before = GatherOp::create(t.b, t.loc(), IndexMode::clip, before, here, t.b.getArrayAttr({dim}));
-    // The result has the order of the first operand's dims.
-    Value y = combine(t.b, t.loc(), kind, op.getY(), before);
-    return arrayType(y).getElementType() == element
-               ? y
-               : CastOp::create(t.b, t.loc(), y, element).getResult();
-  });
+  t.replaceUses(op.getY(), [&]() -> Value { return t.as(scanned(t, op, *along), element); });
   return success();
 }
 

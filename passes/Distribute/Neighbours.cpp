@@ -2,6 +2,7 @@
 // part back to the gathered array, each op is made again on the positions that are asked for.
 #include "Distribute/Neighbours.h"
 
+#include "Distribute/Blocks.h"
 #include "Distribute/Halos.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -141,7 +142,8 @@ Value Neighbours::made(Value v, const Rows &wanted) {
 
 /// An op that treats all positions along the dim alike.
 Value Neighbours::again(Operation *op, const Rows &wanted) {
-  if (op->getNumResults() != 1 || op->getNumRegions())
+  if (op->getNumResults() != 1 || op->getNumRegions() ||
+      (along->blocks && roundsBySize(op))) // a halo has other sizes than a block
     return {};
   IRMapping map;
   for (Value operand : op->getOperands())
@@ -287,5 +289,5 @@ void xtensor::useNeighbours(Distributor &t, func::FuncOp func, ArrayRef<GatherOp
   Neighbours neighbours(t);
   for (GatherOp part : parts)
     neighbours.use(part);
-  settleHalos(t.b, func);
+  settleHalos(t.b, func, t.isDeterministic());
 }

@@ -20,6 +20,9 @@ namespace xtensor {
 constexpr llvm::StringLiteral kMeshAttr = "xtensor.mesh";
 /// On a function: the dims of arrays that are split, each with a dim of the mesh.
 constexpr llvm::StringLiteral kSplitAttr = "xtensor.split";
+/// On a function: the number of blocks that each split dim is cut in, so that results have the same
+/// bits for any number of processes.
+constexpr llvm::StringLiteral kBlocksAttr = "xtensor.blocks";
 /// On a function: the arguments that every process has as a whole.
 constexpr llvm::StringLiteral kWholeAttr = "xtensor.whole";
 

@@ -14,6 +14,8 @@ namespace {
 struct FuseProductsPass : xtensor::impl::FuseProductsBase<FuseProductsPass> {
   void runOnOperation() override {
     markAllAnalysesPreserved();
+    if (getOperation()->removeAttr(kUnfusedAttr))
+      return;
     Builder b(&getContext());
     getOperation().walk([&](Operation *op) {
       if (MulOp product = fusedProduct(op))

@@ -83,6 +83,9 @@ def FuseProducts : Pass<"xtensor-fuse-products", "::mlir::func::FuncOp"> {
     * No factor is the state of an update by position, because the loop of the updates stores the
       product.
 
+    No sum is marked in a function with the attribute `xtensor.unfused`, which xtensor-distribute sets
+    for programs of `deterministic=`.
+
     The mark is the index of the operand that is the product. `xtensor-to-linalg` turns a marked sum
     into a `math.fma` of the factors. Other users of the product still read the rounded product. The
     pass runs only for processors that have the instruction. In kernels of devices, these pairs are

@@ -320,10 +320,14 @@ def first_of_pair() -> ir.Type:
 
 
 def mark_distributed(
-    main: ir.Operation, mesh: Mapping[str, tuple[int, int]], split: Mapping[str, str], whole: Sequence[int]
+    main: ir.Operation,
+    mesh: Mapping[str, tuple[int, int]],
+    split: Mapping[str, str],
+    whole: Sequence[int],
+    blocks: int | None,
 ) -> None:
     """Says on a function how several processes run it. `mesh`: processes and communicator of each dim; `whole`: the
-    arguments that every process has as a whole."""
+    arguments that every process has as a whole; `blocks`: those of each split dim, for equal bits."""
     ir = mlir()
     with context():
         main.attributes["xtensor.mesh"] = ir.DictAttr.get(
@@ -331,3 +335,5 @@ def mark_distributed(
         )
         main.attributes["xtensor.split"] = ir.DictAttr.get({d: ir.StringAttr.get(a) for d, a in split.items()})
         main.attributes["xtensor.whole"] = ir.DenseI64ArrayAttr.get(list(whole))
+        if blocks is not None:
+            main.attributes["xtensor.blocks"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), blocks)

@@ -41,7 +41,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-_OPTIONS = ("static", "dynamic_dims", "device", "donate", "mesh", "split")
+_OPTIONS = ("static", "dynamic_dims", "device", "donate", "mesh", "split", "deterministic")
 
 
 class Jitted(Function, Pickled, Generic[P, R]):
@@ -79,12 +79,13 @@ class Jitted(Function, Pickled, Generic[P, R]):
         donate: Any = (),
         mesh: Mesh | None = None,
         split: Mapping[str, str] | None = None,
+        deterministic: bool | int = False,
         by_tracing: bool = False,
     ) -> Jitted[P, R]:
         """by_tracing: `fn` works on tracers alone, so that no option makes it run op by op."""
         if not callable(fn):
             raise ArgumentTypeError(f"xt.jit needs a function, got {shown(fn)}")
-        layout = _layout(mesh, split, dynamic_dims, device)
+        layout = _layout(mesh, split, deterministic, dynamic_dims, device)
         donated = StaticNames(fn, donate, "donate")
         compiler = _Compiler(fn, StaticNames(fn, static), dynamic_dims, device, donated, layout)
         self = super().__new__(cls, compiler)
@@ -97,7 +98,7 @@ class Jitted(Function, Pickled, Generic[P, R]):
         if by_tracing:
             self._options |= {"by_tracing": True}
         if layout is not None:
-            self._options |= {"mesh": mesh, "split": split}
+            self._options |= {"mesh": mesh, "split": split, "deterministic": deterministic}
         compiler.function = weakref.ref(self)  # no cycle: the code goes when the function does
         return self
 
@@ -204,15 +205,20 @@ class Jitted(Function, Pickled, Generic[P, R]):
 _traced = threading.local()  # layout: of the program that is being traced
 
 
-def _layout(mesh: Any, split: Any, dynamic_dims: Any, device: str | None) -> Layout | None:
-    """What `mesh=` and `split=` mean together."""
+def _layout(mesh: Any, split: Any, deterministic: Any, dynamic_dims: Any, device: str | None) -> Layout | None:
+    """What `mesh=`, `split=` and `deterministic=` mean together."""
     if mesh is None and split is None:
+        if deterministic is not False:
+            raise ArgumentTypeError(
+                f"xt.jit(deterministic={shown(deterministic)}) is for programs of several processes, with mesh= and "
+                "split=. For updates by position on a device, write xt.option(deterministic=True)"
+            )
         return None
     if mesh is None or split is None:
         raise ArgumentTypeError(
             "xt.jit(mesh=, split=): one needs the other. Write xt.jit(f, mesh=mesh, split={dim: mesh dim})"
         )
-    layout = Layout(mesh, split)
+    layout = Layout(mesh, split, deterministic)
     names = (dynamic_dims,) if isinstance(dynamic_dims, str) else dynamic_dims
     both = sorted(layout.split.keys() & set(names))
     if both:
@@ -249,7 +255,8 @@ def options_of(f: Any) -> dict[str, Any]:
         return {"device": None, "static": ()}
     found: dict[str, Any] = {"device": f._compiler.asked, "static": f._compiler.static.after(len(args))}
     if f._compiler.layout is not None:
-        found |= {"mesh": f._compiler.layout.mesh, "split": f._compiler.layout.split}
+        layout = f._compiler.layout
+        found |= {"mesh": layout.mesh, "split": layout.split, "deterministic": layout.blocks or False}
     return found
 
 
@@ -485,6 +492,7 @@ def jit(
     dynamic_dims: Sequence[str] | str = (),
     mesh: Mesh | None = None,
     split: Mapping[str, str] | None = None,
+    deterministic: bool | int = False,
 ) -> Jitted[P, R]: ...
 @overload
 def jit(
@@ -495,6 +503,7 @@ def jit(
     dynamic_dims: Sequence[str] | str = (),
     mesh: Mesh | None = None,
     split: Mapping[str, str] | None = None,
+    deterministic: bool | int = False,
 ) -> Callable[[Callable[P, R]], Jitted[P, R]]: ...
 def jit(f: Any = None, /, **options: Any) -> Any:
     """Returns a function that compiles `f` once per dims, sizes and dtypes of its arguments, and runs that code.
@@ -510,6 +519,8 @@ def jit(f: Any = None, /, **options: Any) -> Any:
     mesh, split: the program runs in every process of an `xt.Mesh`, each of which has a part of the arrays. `split`
     maps dims of arrays to dims of the mesh, for the whole program; arguments and results are parts along these, and
     `f` sees the sizes of the whole.
+    deterministic: with True, results have the same bits for any number of processes that divides 8. A number stands
+    for another number than 8. Split dims are computed in so many blocks, which must divide their sizes.
     donate: names or positions of arguments that a call takes over. Results lie in their memory where that is
     possible, so an update or a step of an optimizer needs no second array. Later uses of such an array raise
     ArgumentError. ``jit(lambda p, g: p - 0.1 * g, donate=0)`` for example works in the memory of `p`.

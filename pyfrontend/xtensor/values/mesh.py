@@ -17,6 +17,9 @@ from ..base.errors import ArgumentTypeError, DimensionError, SizeError
 from .mpi import PATIENCE, Agreement, Communicator, agreement_of, connect, library
 from .spec import Spec
 
+# Blocks of each split dim, of `deterministic=True`.
+BLOCKS = 8
+
 
 class Mesh:
     """The processes of an MPI communicator as a grid with named dims, for ``xt.jit(f, mesh=, split=)``.
@@ -115,10 +118,28 @@ def _free(made: Sequence[Communicator | Agreement]) -> None:
         one.free()
 
 
+def _blocks(deterministic: Any, mesh: Mesh) -> int | None:
+    """What ``deterministic=`` means: the number of blocks of each split dim, or None."""
+    if deterministic is False:
+        return None
+    blocks = BLOCKS if deterministic is True else deterministic
+    if not isinstance(blocks, (int, np.integer)) or blocks < 1:
+        raise ArgumentTypeError(
+            f"xt.jit(deterministic={deterministic!r}): write True, or the number of blocks of each split dim"
+        )
+    for d, n in mesh.sizes.items():
+        if blocks % n:
+            raise SizeError(
+                f"xt.jit(deterministic={deterministic!r}): {mesh!r} has {n} processes along {d!r}, which do not divide "
+                f"{blocks} blocks. Write deterministic={n * -(-blocks // n)}, for every number of processes"
+            )
+    return int(blocks)
+
+
 class Layout:
     """How the arrays of a program are split: each name along a dim of the mesh, or not at all."""
 
-    def __init__(self, mesh: Any, split: Any) -> None:
+    def __init__(self, mesh: Any, split: Any, deterministic: Any = False) -> None:
         if not isinstance(mesh, Mesh):
             raise ArgumentTypeError(f"mesh= takes an xt.Mesh, got {type(mesh).__name__}")
         if not isinstance(split, Mapping):
@@ -134,8 +155,16 @@ class Layout:
                     f"{', '.join(map(repr, mesh.sizes))}"
                 )
 
+        #: The number of blocks of each split dim, where results have the same bits for any number of processes.
+        self.blocks = _blocks(deterministic, mesh)
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Layout) and self.mesh is other.mesh and self.split == other.split
+        return (
+            isinstance(other, Layout)
+            and self.mesh is other.mesh
+            and self.split == other.split
+            and self.blocks == other.blocks
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -156,10 +185,14 @@ class Layout:
     def check_whole(self, what: str, dims: Sequence[str], shape: Sequence[Any]) -> None:
         """Refuses an array of all processes that cannot be cut into parts of one size."""
         for d, n in zip(dims, shape, strict=True):
-            if n is not None and n % self.parts(d):
+            if n is None or d not in self.split:
+                continue
+            pieces, kind = self.blocks or self.parts(d), "processes" if self.blocks is None else "blocks"
+            if n % pieces:
+                fewer = f", or write deterministic= with fewer than {pieces} blocks" if self.blocks else ""
                 raise SizeError(
                     f"{what}: dim {d!r} of {describe(dims, shape)} is split along {self.split[d]!r} of {self.mesh!r}, "
-                    f"and its size cannot be divided by {self.parts(d)} processes. Rename it to a dim that is not split"
+                    f"and its size cannot be divided by {pieces} {kind}. Rename it to a dim that is not split{fewer}"
                 )
 
     def whole(self, part: Spec) -> Spec:
@@ -202,4 +235,4 @@ class Layout:
 
     def key(self, program: str) -> str:
         """What is equal in all processes that run a program, here as text, together."""
-        return f"{self.mesh.number} {self.mesh!r} {sorted(self.split.items())} {program}"
+        return f"{self.mesh.number} {self.mesh!r} {sorted(self.split.items())} {self.blocks} {program}"

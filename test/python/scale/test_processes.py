@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
+import deterministic_program
 import distributed_program
 import pytest
 import stencil_bytes
@@ -22,6 +24,16 @@ def test_parts_give_what_whole_arrays_do(count: int) -> None:
     found = dict(line.rsplit(": ", 1) for line in lines if line.endswith(": ok"))
     assert {line for line in lines if not line.endswith(": ok")} == set()
     assert set(found) == set(distributed_program.CASES)
+
+
+def test_deterministic_programs_have_the_same_bits_for_any_number_of_processes() -> None:
+    one, *others = (mpirun(n, deterministic_program.__file__).splitlines() for n in (1, 2, 4, 8))
+    found = dict(line.rsplit(": ", 1) for line in one)
+    assert set(found) == {*distributed_program.CASES, *(f"large: {name}" for name in deterministic_program.LARGE)}
+    assert [line for line in one if not re.fullmatch(".*: [0-9a-f]{16}", line)] == []
+    for lines in others:
+        assert set(lines) - set(one) == set()
+        assert len(lines) >= len(deterministic_program.LARGE)
 
 
 def test_a_stencil_sends_the_borders_of_parts_and_no_more() -> None:
@@ -57,6 +69,8 @@ def test_transforms_keep_the_mesh() -> None:
     assert g(x).values.tolist() == [14, 16, 18, 20]
     value, gradient = xt.value_and_grad(f)(x)
     assert value.item() == 14 and gradient.values.tolist() == [0, 2, 4, 6]
+    h = xt.jit(lambda x: (x * x).sum(), mesh=xt.Mesh(data=1), split={"b": "data"}, deterministic=4)
+    assert "halo" in xt.value_and_grad(h).lower(x).as_text("distributed")
 
 
 def step(mesh: xt.Mesh) -> xt.Jitted[..., Any]:
@@ -72,6 +86,21 @@ MESH_ERRORS = {
     "alone": (lambda m: xt.jit(abs, mesh=m), xt.ArgumentTypeError, "one needs the other"),
     "another mesh dim": (lambda m: xt.jit(abs, mesh=m, split={"b": "dta"}), xt.DimensionError, "has no dim 'dta'"),
     "no mesh": (lambda m: xt.jit(abs, mesh=4, split={}), xt.ArgumentTypeError, "mesh= takes an xt.Mesh, got int"),
+    "deterministic alone": (
+        lambda m: xt.jit(abs, deterministic=True),
+        xt.ArgumentTypeError,
+        "is for programs of several processes, with mesh= and split=",
+    ),
+    "no blocks": (
+        lambda m: xt.jit(abs, mesh=m, split={"b": "data"}, deterministic=0),
+        xt.ArgumentTypeError,
+        "deterministic=0.: write True, or the number of blocks",
+    ),
+    "size and blocks": (
+        lambda m: xt.jit(abs, mesh=m, split={"b": "data"}, deterministic=True)(xt.ones(b=12)),
+        xt.SizeError,
+        "dim 'b' of .*cannot be divided by 8 blocks. Rename it to a dim that is not split, or write deterministic=",
+    ),
     "no dict": (lambda m: xt.jit(abs, mesh=m, split="b"), xt.ArgumentTypeError, "split= takes a dict"),
     "open": (
         lambda m: xt.jit(abs, mesh=m, split={"b": "data"}, dynamic_dims="b"),
