@@ -153,10 +153,42 @@ static LogicalResult reduced(Distributor &t, Operation *op, ReduceKind kind,
   return success();
 }
 
+/// Each process finds the first extremum of its part. The processes pass these elements with their
+/// positions, one pair each. The first extremum of them is that of the whole: among equal ones that
+/// of the first process, which has the lowest positions.
+static LogicalResult position(Distributor &t, ReduceOp op) {
+  auto dim = cast<StringAttr>(op.getDims().getValue()[0]);
+  const MeshDim *along = t.splitOf(op->getOperands(), dim);
+  int64_t size = along ? arrayType(op.getX()).getSize(dim) : 0;
+  if (size == 0)
+    return t.onWhole(op, op.getDims().getValue());
+  if (failed(t.infer(op)))
+    return failure();
+  t.b.setInsertionPointAfter(op);
+  t.replaceUses(op.getY(), [&]() -> Value {
+    Value at = op.getY();
+    ArrayType type = arrayType(at);
+    Value x = GatherOp::create(t.b, t.loc(), IndexMode::clip, op.getX(), at, op.getDims());
+    auto ofAll = [&](Value one) -> Value {
+      ArrayType each = withLeading(arrayType(one), dim, 1);
+      one = BroadcastOp::create(t.b, t.loc(), each, one, ValueRange());
+      return AllGatherOp::create(t.b, t.loc(), one, dim.getValue(), along->name.getValue(),
+                                 along->communicator, along->processes);
+    };
+    Value xs = ofAll(x);
+    Value places =
+        ofAll(AddOp::create(t.b, t.loc(), at, t.firstOf(*along, size, t.b.getI64Type())));
+    Value owner = ReduceOp::create(t.b, t.loc(), op.getKind(), xs, op.getDims());
+    Value y = GatherOp::create(t.b, t.loc(), IndexMode::clip, places, owner, op.getDims());
+    return conform(t.b, t.loc(), y, type, {});
+  });
+  return success();
+}
+
 static LogicalResult reduce(Distributor &t, Operation *o) {
   auto op = cast<ReduceOp>(o);
   if (llvm::is_contained({ReduceKind::argmax, ReduceKind::argmin}, op.getKind()))
-    return t.onWhole(op, op.getDims().getValue());
+    return position(t, op);
   return reduced(t, op, op.getKind(), op.getDims().getValue());
 }
 

@@ -156,3 +156,21 @@ func.func @sums(%x: !xtensor.array<b: 8, i: 3, f32>, %y: !xtensor.array<i: 3, f3
   %z = xtensor.add %a, %t : !xtensor.array<i: 3, f32>, !xtensor.array<i: 3, f32>
   return %z : !xtensor.array<i: 3, f32>
 }
+
+// -----
+
+// The position of a maximum: one element and one position of each part are passed.
+// CHECK-LABEL: func.func @position(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: !xtensor.array<b: 4, i: 3, f32>
+// CHECK: %[[AT:.+]] = xtensor.reduce argmax %[[X]] over [b] : <b: 4, i: 3, f32>
+// CHECK: xtensor.gather clip %[[X]] at %[[AT]] along [b]
+// CHECK: %[[XS:.+]] = xtensor.all_gather %{{.+}} along b across data communicator 0 of 2 : <b: 1, i: 3, f32>
+// CHECK: %[[PLACES:.+]] = xtensor.all_gather %{{.+}} along b across data communicator 0 of 2 : <b: 1, i: 3, i64>
+// CHECK: %[[OWNER:.+]] = xtensor.reduce argmax %[[XS]] over [b] : <b: 2, i: 3, f32>
+// CHECK: %[[Y:.+]] = xtensor.gather clip %[[PLACES]] at %[[OWNER]] along [b]
+// CHECK: return %[[Y]] : !xtensor.array<i: 3, i64>
+func.func @position(%x: !xtensor.array<b: 8, i: 3, f32>) -> !xtensor.array<i: 3, i64>
+    attributes {xtensor.mesh = {data = array<i64: 2, 0>}, xtensor.split = {b = "data"}} {
+  %y = xtensor.reduce argmax %x over [b] : !xtensor.array<b: 8, i: 3, f32>
+  return %y : !xtensor.array<i: 3, i64>
+}

@@ -70,6 +70,12 @@ NAN = X.at(b=5, i=2).set(np.nan)
 case("max of NaN", lambda x: (x.max("b"), x.min("b"), x.argmax("b"), x.argmin()), NAN)
 case("any and all", lambda x: ((x > 1.5).any("b"), (x < 1).all("b")), X)
 case("argmax", lambda x: (x.argmax("b"), x.argmin("i")), X)
+case("argmax of equal", lambda x: (x.argmax("b"), x.argmin("b"), xt.round(x).argmax()), array("int8", b=16, i=5))
+for dtype in ("bool", "uint64", "float16", "float32"):
+    case(f"argmax of {dtype}", lambda x: (x.argmax("b"), x.argmin("b")), array(dtype, b=8, i=3))
+case("argmax of a grid", lambda x: (x.argmax("b"), x.argmin("i")), NAN, split={"b": "data", "i": "model"})
+case("argmax of NaN", lambda x: (x.argmax("b"), x.argmin("b")), xt.array([1, 2, np.nan, 3, np.nan, 4, 5, 6], "b"))
+case("argmax of zeros", lambda x: (x.argmax("b"), x.argmin("b")), ZEROS)
 case("softmax", lambda x: xt.nn.softmax(x, "b"), X)
 case("logsumexp", xt.grad(lambda x: xt.logsumexp(x, "b").sum()), X)
 for kind in ("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp"):
