@@ -6,7 +6,7 @@
 #include "Lapack.h"
 #include "Matrices.h"
 #include "Pool.h"
-#include "SmallMatrices.h"
+#include "SideBySide.h"
 
 #include <mutex>
 
@@ -43,6 +43,16 @@ void cholesky(const xt_array *arrays) {
   bool square = n == columnsOf(arrays[0]), small = n <= kSmallMatrix;
   int64_t leading = spacedColumns(n);
   const int trailing[] = {2, 2};
+  if (Batches loops(arrays, 2, trailing); fillsLanes(n, columnsOf(arrays[0]), loops.count())) {
+    size_t bytes = Scratch::bytesFor<T>(n * n * kMatrixLanes);
+    return forEachBlock(loops, double(n) * n * n / 3, bytes,
+                        [&](const LaneBlock &block, Scratch &scratch) {
+                          T *elements = scratch.take<T>(n * n * kMatrixLanes);
+                          block.load(arrays[0], 0, elements);
+                          choleskyLanes(n, elements);
+                          block.store(elements, arrays[1], 1);
+                        });
+  }
   forEachMatrix(arrays, 2, trailing, n, double(n) * n * n / 3, Scratch::bytesFor<T>(n * leading),
                 [&](const int64_t *at, Scratch &scratch) {
                   Matrix<T> a = matrixOf<T>(arrays[0], at[0]), l = matrixOf<T>(arrays[1], at[1]);
@@ -69,58 +79,37 @@ void cholesky(const xt_array *arrays) {
 
 //===- LU ------------------------------------------------------------------===//
 
-/// As `lu`, of small square matrices: `count` of a batch, from `first` on.
+/// As `lu`, of a batch of small square matrices.
 template <typename T>
-void luSideBySide(const xt_array *arrays, const Batches &loops, int64_t first, int64_t count,
-                  T *elements, int32_t *order, T *parity) {
-  int64_t n = rowsOf(arrays[0]), at[kMatrixLanes][Batches::kMaxArrays];
-  bool finite[kMatrixLanes];
-  for (int64_t v = 0; v < kMatrixLanes; ++v) {
-    loops.offsets(first + std::min(v, count - 1), at[v]);
-    Matrix<T> a = matrixOf<T>(arrays[0], at[v][0]);
-    finite[v] = a.isFinite();
-    for (int64_t i = 0; i < n; ++i)
-      for (int64_t j = 0; j < n; ++j)
-        elements[(i * n + j) * kMatrixLanes + v] = finite[v] ? a.at(i, j) : T(i == j);
-  }
-  factorLanes(n, elements, order, parity);
-  for (int64_t v = 0; v < count; ++v) {
-    Matrix<T> packed = matrixOf<T>(arrays[1], at[v][1]);
-    Matrix<int64_t> rows = columnOf<int64_t>(arrays[2], at[v][2]),
-                    inverse = columnOf<int64_t>(arrays[3], at[v][3]);
-    for (int64_t i = 0; i < n; ++i) {
-      int32_t row = order[i * kMatrixLanes + v];
-      rows.at(i, 0) = row;
-      inverse.at(row, 0) = i;
-      for (int64_t j = 0; j < n; ++j)
-        packed.at(i, j) = finite[v] ? elements[(i * n + j) * kMatrixLanes + v] : kNaN<T>;
+void luSideBySide(const xt_array *arrays, const Batches &loops) {
+  int64_t n = rowsOf(arrays[0]);
+  size_t bytes = Scratch::bytesFor<T>(n * n * kMatrixLanes) + Scratch::bytesFor<T>(kMatrixLanes) +
+                 Scratch::bytesFor<int32_t>(n * kMatrixLanes);
+  forEachBlock(loops, double(n) * n * n, bytes, [&](const LaneBlock &block, Scratch &scratch) {
+    T *elements = scratch.take<T>(n * n * kMatrixLanes), *parity = scratch.take<T>(kMatrixLanes);
+    int32_t *order = scratch.take<int32_t>(n * kMatrixLanes);
+    block.load(arrays[0], 0, elements);
+    factorLanes(n, elements, order, parity);
+    block.store(elements, arrays[1], 1);
+    for (int64_t v = 0; v < block.count; ++v) {
+      Matrix<int64_t> rows = columnOf<int64_t>(arrays[2], block.at[v][2]),
+                      inverse = columnOf<int64_t>(arrays[3], block.at[v][3]);
+      for (int64_t i = 0; i < n; ++i) {
+        int32_t row = order[i * kMatrixLanes + v];
+        rows.at(i, 0) = row;
+        inverse.at(row, 0) = i;
+      }
+      static_cast<T *>(arrays[4].data)[block.at[v][4]] = parity[v];
     }
-    static_cast<T *>(arrays[4].data)[at[v][4]] = parity[v];
-  }
+  });
 }
 
 template <typename T>
 void lu(const xt_array *arrays) {
   int64_t m = rowsOf(arrays[0]), n = columnsOf(arrays[0]), k = std::min(m, n);
   const int trailing[] = {2, 2, 1, 1, 0};
-  if (Batches loops(arrays, 5, trailing);
-      m == n && n <= kLaneMatrix && loops.count() >= kMatrixLanes) {
-    int64_t count = loops.count(), blocks = (count + kMatrixLanes - 1) / kMatrixLanes;
-    forInstances(blocks, double(n) * n * n * 4, [&](int64_t begin, int64_t end) {
-      size_t bytes = Scratch::bytesFor<T>(n * n * kMatrixLanes) +
-                     Scratch::bytesFor<T>(kMatrixLanes) +
-                     Scratch::bytesFor<int32_t>(n * kMatrixLanes);
-      withScratch(bytes, [&](Scratch &scratch) {
-        T *elements = scratch.take<T>(n * n * kMatrixLanes),
-          *parity = scratch.take<T>(kMatrixLanes);
-        int32_t *order = scratch.take<int32_t>(n * kMatrixLanes);
-        for (int64_t i = begin; i < end; ++i)
-          luSideBySide(arrays, loops, i * kMatrixLanes,
-                       std::min(kMatrixLanes, count - i * kMatrixLanes), elements, order, parity);
-      });
-    });
-    return;
-  }
+  if (Batches loops(arrays, 5, trailing); fillsLanes(m, n, loops.count()))
+    return luSideBySide<T>(arrays, loops);
   forEachMatrix(arrays, 5, trailing, k, double(m) * n * k * 2 / 3,
                 Scratch::bytesFor<T>(m * n) + Scratch::bytesFor<int>(k),
                 [&](const int64_t *at, Scratch &scratch) {

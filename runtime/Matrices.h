@@ -109,6 +109,17 @@ public:
         out[a] += at * strides[a][d];
     }
   }
+  /// The same of `count` instances from `first` on, and of the last of them up to `lanes`.
+  void offsets(int64_t first, int64_t count, int64_t lanes, int64_t (*out)[kMaxArrays]) const {
+    offsets(first, out[0]);
+    // Neighbours along the last axis are a stride apart: no division for each.
+    int64_t near = rank == 0 ? 1 : std::min(count, sizes[rank - 1] - first % sizes[rank - 1]);
+    for (int64_t v = 1; v < near; ++v)
+      for (int a = 0; a < numArrays; ++a)
+        out[v][a] = out[v - 1][a] + strides[a][rank - 1];
+    for (int64_t v = near; v < lanes; ++v)
+      offsets(first + std::min(v, count - 1), out[v]);
+  }
 
 private:
   int numArrays, rank;

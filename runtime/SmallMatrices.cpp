@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 // One version per generation of vector instructions, chosen when the library is loaded.
 #if defined(__x86_64__) && defined(__linux__) && defined(__clang__)
@@ -127,6 +128,15 @@ template <typename T>
 XT_INLINE void luLanes(int64_t n, T *__restrict a, int32_t *__restrict order,
                        T *__restrict parity) {
   auto element = [&](int64_t i, int64_t j) { return a + (i * n + j) * kMatrixLanes; };
+  // A product with 0 is NaN where the element is not finite, and so is the sum.
+  T finite[kMatrixLanes] = {};
+  for (int64_t k = 0; k < n * n; ++k)
+    for (int64_t v = 0; v < kMatrixLanes; ++v)
+      finite[v] += a[k * kMatrixLanes + v] * T(0);
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < n; ++j)
+      for (int64_t v = 0; v < kMatrixLanes; ++v)
+        element(i, j)[v] = finite[v] == 0 ? element(i, j)[v] : T(i == j);
   for (int64_t v = 0; v < kMatrixLanes; ++v)
     parity[v] = 1;
   for (int64_t i = 0; i < n; ++i)
@@ -175,7 +185,89 @@ XT_INLINE void luLanes(int64_t n, T *__restrict a, int32_t *__restrict order,
       }
     }
   }
+  for (int64_t k = 0; k < n * n; ++k)
+    for (int64_t v = 0; v < kMatrixLanes; ++v)
+      a[k * kMatrixLanes + v] += finite[v];
 }
+
+template <typename T>
+XT_INLINE void luSolveLanes(int64_t n, const T *__restrict a, bool transposed, bool identity,
+                            T *__restrict x, int64_t columns) {
+  // Row i less row j, both of their columns before `end`.
+  auto subtract = [&](int64_t i, int64_t j, int64_t end) {
+    const T *factor = a + (transposed ? j * n + i : i * n + j) * kMatrixLanes;
+    for (int64_t c = 0; c < end; ++c)
+      for (int64_t v = 0; v < kMatrixLanes; ++v)
+        x[(i * columns + c) * kMatrixLanes + v] -=
+            factor[v] * x[(j * columns + c) * kMatrixLanes + v];
+  };
+  auto divide = [&](int64_t i, int64_t end) {
+    const T *pivot = a + (i * n + i) * kMatrixLanes;
+    for (int64_t c = 0; c < end; ++c)
+      for (int64_t v = 0; v < kMatrixLanes; ++v)
+        x[(i * columns + c) * kMatrixLanes + v] /= pivot[v];
+  };
+  for (int64_t i = 0; i < n; ++i) {
+    // What lies above the diagonal of the identity stays 0.
+    for (int64_t j = 0; j < i; ++j)
+      subtract(i, j, identity ? j + 1 : columns);
+    if (transposed)
+      divide(i, identity ? i + 1 : columns);
+  }
+  for (int64_t i = n - 1; i >= 0; --i) {
+    for (int64_t j = i + 1; j < n; ++j)
+      subtract(i, j, columns);
+    if (!transposed)
+      divide(i, columns);
+  }
+}
+
+template <typename T>
+XT_INLINE void lowerLanes(int64_t n, T *__restrict a) {
+  auto element = [&](int64_t i, int64_t j) { return a + (i * n + j) * kMatrixLanes; };
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j <= i; ++j)
+      for (int64_t v = 0; v < kMatrixLanes; ++v) {
+        element(i, j)[v] = T(0.5) * element(i, j)[v] + T(0.5) * element(j, i)[v];
+        element(j, i)[v] = j < i ? T(0) : element(j, i)[v];
+      }
+  T failed[kMatrixLanes] = {};
+  constexpr T kInfinity = std::numeric_limits<T>::infinity();
+  for (int64_t k = 0; k < n; ++k) {
+    T inverse[kMatrixLanes];
+    T *pivot = element(k, k);
+    for (int64_t v = 0; v < kMatrixLanes; ++v) {
+      bool good = (pivot[v] > 0) & (pivot[v] < kInfinity);
+      failed[v] = good ? failed[v] : std::numeric_limits<T>::quiet_NaN();
+      T root = std::sqrt(good ? pivot[v] : T(1));
+      pivot[v] = root;
+      inverse[v] = 1 / root;
+    }
+    for (int64_t i = k + 1; i < n; ++i)
+      for (int64_t v = 0; v < kMatrixLanes; ++v)
+        element(i, k)[v] *= inverse[v];
+    for (int64_t i = k + 1; i < n; ++i)
+      for (int64_t j = k + 1; j <= i; ++j)
+        for (int64_t v = 0; v < kMatrixLanes; ++v)
+          element(i, j)[v] -= element(i, k)[v] * element(j, k)[v];
+  }
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j <= i; ++j)
+      for (int64_t v = 0; v < kMatrixLanes; ++v)
+        element(i, j)[v] += failed[v];
+}
+
+/// A call with the smallest sizes n as constants: their loops are unrolled.
+#define XT_OF_SIZE(call)                                                                           \
+  if (n == 2) {                                                                                    \
+    constexpr int64_t n = 2;                                                                       \
+    call;                                                                                          \
+  } else if (n == 3) {                                                                             \
+    constexpr int64_t n = 3;                                                                       \
+    call;                                                                                          \
+  } else {                                                                                         \
+    call;                                                                                          \
+  }
 
 /// Subtracts from a column of a result: this many elements at a time, in registers, in as many sums
 /// as the processor can run in parallel.
@@ -358,11 +450,21 @@ XT_CLONES bool factorUpper(int64_t n, float *s, int64_t leading) { return factor
 XT_CLONES bool factorUpper(int64_t n, double *s, int64_t leading) { return factor(n, s, leading); }
 
 XT_CLONES void factorLanes(int64_t n, float *a, int32_t *order, float *parity) {
-  luLanes(n, a, order, parity);
+  XT_OF_SIZE(luLanes(n, a, order, parity));
 }
 XT_CLONES void factorLanes(int64_t n, double *a, int32_t *order, double *parity) {
-  luLanes(n, a, order, parity);
+  XT_OF_SIZE(luLanes(n, a, order, parity));
 }
+XT_CLONES void solveLanes(int64_t n, const float *factors, bool transposed, bool identity, float *x,
+                          int64_t columns) {
+  XT_OF_SIZE(luSolveLanes(n, factors, transposed, identity, x, columns));
+}
+XT_CLONES void solveLanes(int64_t n, const double *factors, bool transposed, bool identity,
+                          double *x, int64_t columns) {
+  XT_OF_SIZE(luSolveLanes(n, factors, transposed, identity, x, columns));
+}
+XT_CLONES void choleskyLanes(int64_t n, float *a) { XT_OF_SIZE(lowerLanes(n, a)); }
+XT_CLONES void choleskyLanes(int64_t n, double *a) { XT_OF_SIZE(lowerLanes(n, a)); }
 
 XT_CLONES void factorTangent(int64_t n, const float *l, float *b, int64_t leading) {
   tangent(n, l, b, leading);

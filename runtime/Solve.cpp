@@ -5,7 +5,7 @@
 // skips the zeros above the diagonal of the identity: two thirds of the work.
 #include "Lapack.h"
 #include "Matrices.h"
-#include "SmallMatrices.h"
+#include "SideBySide.h"
 
 using namespace xtensor;
 
@@ -263,6 +263,45 @@ void triangular(bool product, const xt_array *arrays, const int64_t *options) {
   });
 }
 
+/// As `luSolve`, of a batch of small matrices.
+template <typename T>
+void luSolveSideBySide(const xt_array *arrays, const Batches &loops, const Columns &columns,
+                       bool transposed) {
+  const xt_array &a = arrays[0], &order = arrays[1], &b = arrays[2], &x = arrays[3];
+  int batch = a.rank - 2;
+  int64_t n = a.sizes[batch], m = columns.size, stride = order.strides[batch];
+  size_t bytes =
+      Scratch::bytesFor<T>(n * n * kMatrixLanes) + Scratch::bytesFor<T>(n * m * kMatrixLanes);
+  forEachBlock(
+      loops, double(n) * n * (m + 1), bytes, [&](const LaneBlock &block, Scratch &scratch) {
+        T *factors = scratch.take<T>(n * n * kMatrixLanes),
+          *y = scratch.take<T>(n * m * kMatrixLanes);
+        block.load(a, 0, factors);
+        // Rows move before the solve, or after the transposed one.
+        auto move = [&](bool here, int64_t v, auto copy) {
+          const int64_t *rows = static_cast<const int64_t *>(order.data) + block.at[v][1];
+          for (int64_t i = 0; i < n; ++i) {
+            int64_t row = here ? std::clamp<int64_t>(rows[i * stride], 0, n - 1) : i;
+            for (int64_t j = 0; j < m; ++j)
+              copy(i, row, j);
+          }
+        };
+        for (int64_t v = 0; v < kMatrixLanes; ++v) {
+          const T *from = static_cast<const T *>(b.data) + block.at[v][2];
+          move(!transposed, v, [&](int64_t i, int64_t row, int64_t j) {
+            y[(i * m + j) * kMatrixLanes + v] = from[row * b.strides[batch] + j * columns.bStride];
+          });
+        }
+        solveLanes(n, factors, transposed, /*identity=*/false, y, m);
+        for (int64_t v = 0; v < block.count; ++v) {
+          T *to = static_cast<T *>(x.data) + block.at[v][3];
+          move(transposed, v, [&](int64_t i, int64_t row, int64_t j) {
+            to[i * x.strides[batch] + j * columns.xStride] = y[(row * m + j) * kMatrixLanes + v];
+          });
+        }
+      });
+}
+
 template <typename T>
 void luSolve(const xt_array *arrays, const int64_t *options) {
   const xt_array &a = arrays[0], &order = arrays[1], &b = arrays[2], &x = arrays[3];
@@ -271,6 +310,8 @@ void luSolve(const xt_array *arrays, const int64_t *options) {
   int trailing[] = {2, 1, b.rank - batch, x.rank - batch};
   Batches loops(arrays, 4, trailing);
   Columns columns(b, x, batch + 1, loops, 2);
+  if (columns.size <= kLaneColumns && fillsLanes(a.sizes[batch], a.sizes[batch + 1], loops.count()))
+    return luSolveSideBySide<T>(arrays, loops, columns, transposed);
   solveAll<T>(a, b, x, loops, columns, 2, [&](const int64_t *at) {
     Triangle<T> l{constMatrix<T>(a, at[0]), /*upper=*/false, /*unit=*/true};
     Triangle<T> u{constMatrix<T>(a, at[0]), /*upper=*/true, /*unit=*/false};
@@ -285,6 +326,31 @@ void luSolve(const xt_array *arrays, const int64_t *options) {
   });
 }
 
+/// As `luInverse`, of a batch of small matrices.
+template <typename T>
+void luInverseSideBySide(const xt_array *arrays, const Batches &loops, bool transposed) {
+  const xt_array &order = arrays[1];
+  int64_t n = rowsOf(arrays[0]), stride = order.strides[order.rank - 1];
+  size_t bytes = 2 * Scratch::bytesFor<T>(n * n * kMatrixLanes);
+  forEachBlock(loops, double(n) * n * n, bytes, [&](const LaneBlock &block, Scratch &scratch) {
+    T *factors = scratch.take<T>(n * n * kMatrixLanes), *y = scratch.take<T>(n * n * kMatrixLanes);
+    block.load(arrays[0], 0, factors);
+    for (int64_t i = 0; i < n * n; ++i)
+      std::fill_n(y + i * kMatrixLanes, kMatrixLanes, T(i % (n + 1) == 0));
+    solveLanes(n, factors, /*transposed=*/false, /*identity=*/true, y, n);
+    for (int64_t v = 0; v < block.count; ++v) {
+      Matrix<T> to = matrixOf<T>(arrays[2], block.at[v][2]);
+      to = transposed ? to.transposed() : to;
+      const int64_t *rows = static_cast<const int64_t *>(order.data) + block.at[v][1];
+      for (int64_t j = 0; j < n; ++j) {
+        int64_t column = std::clamp<int64_t>(rows[j * stride], 0, n - 1);
+        for (int64_t i = 0; i < n; ++i)
+          to.at(i, column) = y[(i * n + j) * kMatrixLanes + v];
+      }
+    }
+  });
+}
+
 template <typename T>
 void luInverse(const xt_array *arrays, const int64_t *options) {
   const xt_array &a = arrays[0], &order = arrays[1], &x = arrays[2];
@@ -294,6 +360,8 @@ void luInverse(const xt_array *arrays, const int64_t *options) {
   bool square = n == a.sizes[batch + 1];
   const int trailing[] = {2, 1, 2};
   Batches loops(arrays, 3, trailing);
+  if (n <= kLaneColumns && fillsLanes(n, a.sizes[batch + 1], loops.count()))
+    return luInverseSideBySide<T>(arrays, loops, transposed);
   forEachPart<T>(n, n, loops, square,
                  [&](const Solver<T> &solver, const int64_t *at, int64_t part, Scratch &scratch) {
                    Matrix<T> to = matrixOf<T>(x, at[2]);
