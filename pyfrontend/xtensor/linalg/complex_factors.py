@@ -12,10 +12,11 @@ complex-valued gradients with application to statistically optimum beamforming" 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial, reduce
 from typing import Any
 
 from ..ops import promotion as p
-from ..ops.arguments import fresh, size_of
+from ..ops.arguments import fresh, is_static, size_of
 from ..ops.contraction import contract
 from ..ops.reductions import complex_products
 from ..trace import build
@@ -244,6 +245,36 @@ def pivots(x: Tracer, pair: Pair) -> tuple[Tracer, Tracer]:
     return build.rename(diagonal_of(u, inner, col), {inner: row}), p.cast(parity, x.dtype)
 
 
+def _expanded_pivots(x: Tracer, pair: Pair) -> tuple[list[Tracer], Tracer]:
+    """As `pivots`, of a real matrix of at most 3 rows, each pivot by itself: a batch is one loop over vectors."""
+    row, col = pair
+    n = int(x.sizes[col])
+
+    def at(i: int, j: int) -> Tracer:
+        return build.squeeze(build.slice(x, {row: (i, 1, 1), col: (j, 1, 1)}), pair)
+
+    rows = [[at(i, j) for j in range(n)] for i in range(n)]
+    one, zero, minus = (p.constant(k, x.dtype) for k in (1, 0, -1))
+    # NaN where an element is not finite: as the factorization has it.
+    nan = reduce(_add, (build.binary("mul", element, zero) for r in rows for element in r))
+    parity = _add(one, nan)
+    for k in range(n - 1):
+        for i in range(k + 1, n):
+            larger = build.compare("gt", *(build.unary("abs", rows[r][k]) for r in (i, k)))
+            both = [
+                (build.select(larger, y, x), build.select(larger, x, y)) for x, y in zip(rows[k], rows[i], strict=True)
+            ]
+            rows[k], rows[i] = (list(found) for found in zip(*both, strict=True))
+            parity = build.binary("mul", parity, build.select(larger, minus, one))
+        pivot = rows[k][k]
+        pivot = build.select(build.compare("eq", pivot, zero), one, pivot)  # below a pivot of 0 all is 0
+        for i in range(k + 1, n):
+            factor = build.binary("div", rows[i][k], pivot)
+            for j in range(k + 1, n):
+                rows[i][j] = _sub(rows[i][j], build.binary("mul", factor, rows[k][j]))
+    return [_add(rows[k][k], nan) for k in range(n)], parity
+
+
 def product_of(x: Tracer, dim: str) -> Tracer:
     return complex_products(x, dim)[0] if p.is_complex(x.dtype) else build.reduce("prod", x, (dim,))
 
@@ -260,6 +291,11 @@ def sign_and_log(x: Tracer, pair: Pair) -> tuple[Tracer, Tracer]:
     it shares."""
 
     def value(x: Tracer) -> tuple[Tracer, Tracer]:
+        if not p.is_complex(x.dtype) and is_static(x, pair[1]) and 0 < int(x.sizes[pair[1]]) <= 3:
+            few, parity = _expanded_pivots(x, pair)
+            signs = (build.unary("sign", one) for one in few)
+            logs = (build.unary("log", build.unary("abs", one)) for one in few)
+            return reduce(partial(build.binary, "mul"), signs, parity), reduce(partial(build.binary, "add"), logs)
         diagonal, parity = pivots(x, pair)
         sign = build.binary("mul", parity, product_of(build.unary("sign", diagonal), pair[0]))
         return sign, build.reduce("sum", build.unary("log", build.unary("abs", diagonal)), (pair[0],))

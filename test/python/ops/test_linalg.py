@@ -533,3 +533,15 @@ def test_cholesky_of_batches_that_vectors_factor(dtype: str) -> None:
             close(found[good], np.linalg.cholesky(a[good]), dtype)
             lower = np.tril(np.ones((n, n), bool))
             assert np.isnan(found[3:7][:, lower]).all() and (found[:, ~lower] == 0).all()
+
+
+@pytest.mark.parametrize("dtype", ("f4", "f8"))
+def test_logarithm_of_determinants_beyond_the_largest_number(dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 3):
+        for scale in (np.finfo(dtype).max / 4, np.finfo(dtype).tiny / np.finfo(dtype).eps):
+            a = rng.uniform(-1, 1, size=(99, n, n)).astype(dtype)
+            sign, logarithm = xt.linalg.slogdet(xt.array(a * a.dtype.type(scale), ("t", "row", "col")))
+            wanted = np.linalg.slogdet(a.astype("f8"))
+            np.testing.assert_array_equal(sign.values, wanted.sign)
+            close(logarithm.values, wanted.logabsdet + n * np.log(np.float64(scale)), dtype)
