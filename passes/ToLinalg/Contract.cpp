@@ -202,6 +202,9 @@ bool WindowProduct::chooseOrder() {
   for (StringAttr dim : order)
     if (isKernels(dim) && (!widest || type.getSize(dim) > type.getSize(widest)))
       widest = dim;
+  for (StringAttr dim : order)
+    if (!arrayType(kernel).hasDim(dim) && suits(dim, kFullLanes))
+      widest = dim;
   if (!widest || !suits(widest, kFullLanes)) {
     if (suits(order.back(), kLeastLanes))
       return true;

@@ -73,17 +73,16 @@ func.func @of_other_choices(%x: !xtensor.array<t: 9, f32>, %y: !xtensor.array<t:
   return %3, %5 : !xtensor.array<t: 9, f32>, !xtensor.array<t: 10, f32>
 }
 
-// Each window has weights of its own: added up as they are. So are strided products, whose zeros between would be
-// multiplied.
+// Each window has weights of its own: added up as they are. So are products of windows that do not touch.
 // CHECK-LABEL: func.func @kept
 // CHECK-COUNT-2: xtensor.overlap_add
 func.func @kept(%a: !xtensor.array<t: 4, w: 3, f32>, %k: !xtensor.array<w: 3, f32>, %ct: !xtensor.array<t: 4, f32>)
-    -> (!xtensor.array<t: 6, f32>, !xtensor.array<t: 9, f32>) {
+    -> (!xtensor.array<t: 6, f32>, !xtensor.array<t: 15, f32>) {
   %0 = xtensor.mul %a, %k : !xtensor.array<t: 4, w: 3, f32>, !xtensor.array<w: 3, f32>
   %1 = xtensor.overlap_add %0 t from w length 6 stride 1 dilation 1 : !xtensor.array<t: 4, w: 3, f32>
   %2 = xtensor.mul %ct, %k : !xtensor.array<t: 4, f32>, !xtensor.array<w: 3, f32>
-  %3 = xtensor.overlap_add %2 t from w length 9 stride 2 dilation 1 : !xtensor.array<t: 4, w: 3, f32>
-  return %1, %3 : !xtensor.array<t: 6, f32>, !xtensor.array<t: 9, f32>
+  %3 = xtensor.overlap_add %2 t from w length 15 stride 4 dilation 1 : !xtensor.array<t: 4, w: 3, f32>
+  return %1, %3 : !xtensor.array<t: 6, f32>, !xtensor.array<t: 15, f32>
 }
 
 // The gradient of a padded convolution: windows are cut before they are multiplied, and padded less.
@@ -110,4 +109,33 @@ func.func @cut_apart(%x: !xtensor.array<t: 12, f32>, %k: !xtensor.array<w: 2, f3
   %1 = xtensor.contract %0, %k over [w] order [t] : !xtensor.array<t: 4, w: 2, f32>, !xtensor.array<w: 2, f32>
   %2 = xtensor.slice %1 [t] offsets [1] sizes [2] strides [1] : !xtensor.array<t: 4, f32>
   return %2 : !xtensor.array<t: 2, f32>
+}
+
+// Windows two apart: the even and the odd places of the kernel are two output channels, which are then merged.
+// CHECK-LABEL: func.func @in_phases
+// CHECK: %[[K:.*]] = xtensor.pad %arg1 with %{{.*}} [w] low [0] high [1] interior [0]
+// CHECK: %[[S:.*]] = xtensor.split %[[K]] w into [w, "t~0"] sizes [2, 2]
+// CHECK: %[[W:.*]] = xtensor.window %{{.*}} t into w size 2 stride 1 dilation 1
+// CHECK: %[[Y:.*]] = xtensor.contract %[[W]], %{{.*}} over [w, o] order [t, "t~0", i]
+// CHECK: xtensor.merge %[[Y]] [t, "t~0"] into t
+// CHECK-NOT: xtensor.overlap_add
+func.func @in_phases(%ct: !xtensor.array<t: 4, o: 5, f32>, %k: !xtensor.array<o: 5, w: 3, i: 2, f32>)
+    -> !xtensor.array<t: 9, i: 2, f32> {
+  %0 = xtensor.contract %ct, %k over [o] : !xtensor.array<t: 4, o: 5, f32>, !xtensor.array<o: 5, w: 3, i: 2, f32>
+  %1 = xtensor.overlap_add %0 t from w length 9 stride 2 dilation 1 : !xtensor.array<t: 4, w: 3, i: 2, f32>
+  return %1 : !xtensor.array<t: 9, i: 2, f32>
+}
+
+// Cut by the padding of 1: the phases start there, so that whole rows of them are left.
+// CHECK-LABEL: func.func @cut_phases
+// CHECK: xtensor.pad %arg1 with %{{.*}} [w] low [1] high [0] interior [0]
+// CHECK: %[[Y:.*]] = xtensor.contract %{{.*}} order [t, "t~0", i] : !xtensor.array<t: 4, {{.*}}
+// CHECK: xtensor.merge %[[Y]] [t, "t~0"] into t
+// CHECK-NOT: xtensor.slice
+func.func @cut_phases(%ct: !xtensor.array<t: 4, o: 5, f32>, %k: !xtensor.array<o: 5, w: 3, i: 2, f32>)
+    -> !xtensor.array<t: 8, i: 2, f32> {
+  %0 = xtensor.contract %ct, %k over [o] : !xtensor.array<t: 4, o: 5, f32>, !xtensor.array<o: 5, w: 3, i: 2, f32>
+  %1 = xtensor.overlap_add %0 t from w length 10 stride 2 dilation 1 : !xtensor.array<t: 4, w: 3, i: 2, f32>
+  %2 = xtensor.slice %1 [t] offsets [1] sizes [8] strides [1] : !xtensor.array<t: 10, i: 2, f32>
+  return %2 : !xtensor.array<t: 8, i: 2, f32>
 }
