@@ -4,6 +4,7 @@
 // packed.
 #include "CPU/WindowProduct.h"
 #include "CPU/Gemm.h"
+#include "CPU/RegisterTile.h"
 #include "Estimates.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,59 +16,12 @@ using namespace xtensor::cpu;
 
 namespace {
 
-/// Cycles of a multiplication that the next one to the same sum waits for, and of a loop's step.
-constexpr double kLatency = 4, kStepCost = 1;
-constexpr int64_t kMostVectors = 8; // of a tile, side by side
 /// Multiplications that one step of the innermost loop is written out to.
 constexpr int64_t kMostUnrolled = 160;
 /// Longer sums are cut along their outer loops: into parts that caches hold, and that round less.
 constexpr int64_t kMostTerms = 4096, kLeastTerms = 1024;
 /// Iterations that threads share evenly enough, and multiplications that a chunk of them holds.
-constexpr int64_t kShares = 16, kChunk = 1 << 16;
-
-/// Steps of a loop beside each other in a tile.
-struct Side {
-  unsigned loop;
-  int64_t count;
-};
-
-/// The part of the result that registers hold.
-struct RegisterTile {
-  int vectorLoop = -1;
-  int64_t width = 1, vectors = 1;
-  SmallVector<Side, 2> sides;
-  double cost = 0;
-
-  int64_t sums() const {
-    int64_t product = vectors;
-    for (const Side &side : sides)
-      product *= side.count;
-    return product;
-  }
-};
-
-class TileChooser {
-public:
-  TileChooser(const Kernel &kernel, int64_t bits)
-      : kernel(kernel), stage(kernel.stages.front()),
-        lanes(bits / stage.output(0).elementType.getIntOrFloatBitWidth()),
-        most(bits == 512 ? 28 : 12) {}
-
-  /// The cheapest tile; none where no loop has vectors. `whole`: tiles must not overlap.
-  std::optional<RegisterTile> choose(bool whole);
-
-private:
-  bool isVectorLoop(unsigned loop) const;
-  void tryVectors(unsigned loop, bool whole);
-  void addSides(RegisterTile tile, unsigned from, bool whole);
-  void see(RegisterTile tile);
-  int64_t rangeOf(unsigned loop) const { return kernel.ranges[loop].constant; }
-
-  const Kernel &kernel;
-  const Stage &stage;
-  int64_t lanes, most;
-  std::optional<RegisterTile> best;
-};
+constexpr int64_t kShares = 16, kTileChunk = 1 << 16;
 
 class WindowProductEmitter {
 public:
@@ -87,6 +41,7 @@ private:
   Value bound(unsigned loop) { return kernel.ranges[loop].materialize(b, loc); }
   void enter(unsigned loop, Value at);
   void sortLoops();
+  bool canUnroll(unsigned loop) const;
   void over(ArrayRef<unsigned> loops, Body body);
   void outerSums(ArrayRef<unsigned> loops, Value isFirst);
   void vectorBlocks();
@@ -140,95 +95,6 @@ static int64_t cutLoops(const Kernel &kernel, ArrayRef<unsigned> reduced) {
   return count;
 }
 
-//===- the tile ------------------------------------------------------------===//
-
-bool TileChooser::isVectorLoop(unsigned loop) const {
-  if (!kernel.ranges[loop].isConstant() || rangeOf(loop) < 2)
-    return false;
-  const Extent &a = stage.operands[0].strides[loop], &c = stage.operands[1].strides[loop];
-  if (stage.reduced[loop])
-    return a.is(1) && c.is(1);
-  return stage.output(0).strides[loop].is(1) && (a.is(0) || a.is(1)) && (c.is(0) || c.is(1)) &&
-         !(a.is(0) && c.is(0));
-}
-
-std::optional<RegisterTile> TileChooser::choose(bool whole) {
-  for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop)
-    if (isVectorLoop(loop))
-      tryVectors(loop, whole);
-  return best;
-}
-
-void TileChooser::tryVectors(unsigned loop, bool whole) {
-  RegisterTile tile;
-  tile.vectorLoop = loop;
-  tile.width = lanes;
-  while (tile.width / 2 >= rangeOf(loop))
-    tile.width /= 2;
-  int64_t all = llvm::divideCeil(rangeOf(loop), tile.width);
-  for (int64_t vectors = 1; vectors <= std::min(all, stage.reduced[loop] ? 1 : kMostVectors);
-       ++vectors) {
-    if (whole && vectors < all && !stage.reduced[loop] && rangeOf(loop) % (vectors * tile.width))
-      continue;
-    tile.vectors = vectors;
-    addSides(tile, 0, whole);
-  }
-}
-
-/// Tries `tile`, and `tile` with further sides, along loops from `from` on.
-void TileChooser::addSides(RegisterTile tile, unsigned from, bool whole) {
-  see(tile);
-  if (tile.sides.size() == 2)
-    return;
-  for (unsigned loop = from; loop < kernel.ranges.size(); ++loop) {
-    if (static_cast<int>(loop) == tile.vectorLoop || stage.reduced[loop] ||
-        !kernel.ranges[loop].isConstant() || !llvm::all_of(stage.operands, [&](const Access &a) {
-          return a.strides[loop].isConstant();
-        }))
-      continue;
-    int64_t range = rangeOf(loop), room = most / tile.sums(), last = 0;
-    for (int64_t parts = llvm::divideCeil(range, std::max<int64_t>(room, 1)); parts <= range;
-         ++parts) {
-      int64_t count = llvm::divideCeil(range, parts);
-      if (count < 2)
-        break;
-      if (count == last || count > room || (whole && range % count))
-        continue;
-      last = count;
-      tile.sides.push_back({loop, count});
-      addSides(tile, loop + 1, whole);
-      tile.sides.pop_back();
-    }
-  }
-}
-
-void TileChooser::see(RegisterTile tile) {
-  auto reads = [&](const Access &access) {
-    int64_t product = access.isInvariant(tile.vectorLoop) ? 1 : tile.vectors;
-    for (const Side &side : tile.sides)
-      product *= access.isInvariant(side.loop) ? 1 : side.count;
-    return product;
-  };
-  double sums = tile.sums(), read = reads(stage.operands[0]) + reads(stage.operands[1]);
-  // Two multiplications and two reads start in a cycle.
-  double step = std::max({sums / 2, read / 2, kLatency}) + kStepCost;
-  double tiles = 1, terms = 1;
-  for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop) {
-    if (!kernel.ranges[loop].isConstant())
-      continue;
-    auto side = llvm::find_if(tile.sides, [&](const Side &s) { return s.loop == loop; });
-    int64_t count = side != tile.sides.end()                    ? side->count
-                    : static_cast<int>(loop) == tile.vectorLoop ? tile.width * tile.vectors
-                                                                : 1;
-    (stage.reduced[loop] ? terms : tiles) *= llvm::divideCeil(rangeOf(loop), count);
-  }
-  // The lanes of a sum are added at the end.
-  double ends = stage.reduced[tile.vectorLoop] ? sums * kLatency * 2 : sums;
-  tile.cost = tiles * (terms * step + ends);
-  if (!best || tile.cost < best->cost)
-    best = tile;
-}
-
 //===- loops ---------------------------------------------------------------===//
 
 void WindowProductEmitter::enter(unsigned loop, Value at) {
@@ -256,13 +122,34 @@ void WindowProductEmitter::sortLoops() {
   for (int64_t steps = tile.sums(); !reducesLanes && !reduced.empty();) {
     unsigned loop = reduced.back();
     if (!kernel.ranges[loop].isConstant() ||
-        (steps *= kernel.ranges[loop].constant) > kMostUnrolled ||
-        !llvm::all_of(stage.operands,
-                      [&](const Access &a) { return a.strides[loop].isConstant(); }))
+        (steps *= kernel.ranges[loop].constant) > kMostUnrolled || !canUnroll(loop))
       break;
     unrolled.insert(unrolled.begin(), loop);
     reduced.pop_back();
   }
+}
+
+/// Whether steps of `loop` can be written out. If a step reads what another place of the tile read
+/// a step before, it stays in a register, of which there are too few beside the sums. Only where
+/// each element serves one sum, this saves more than it costs.
+bool WindowProductEmitter::canUnroll(unsigned loop) const {
+  if (!llvm::all_of(stage.operands, [&](const Access &a) { return a.strides[loop].isConstant(); }))
+    return false;
+  ArrayRef<Access> factors = ArrayRef(stage.operands).take_front(2);
+  auto passes = [&](const Access &access) {
+    return !access.isInvariant(tile.vectorLoop) && llvm::none_of(tile.sides, [&](const Side &side) {
+      return access.isInvariant(side.loop);
+    });
+  };
+  if (llvm::any_of(factors, passes))
+    return true;
+  return llvm::none_of(factors, [&](const Access &access) {
+    return llvm::any_of(tile.sides, [&](const Side &side) {
+      int64_t step = access.strides[loop].constant, across = access.strides[side.loop].constant;
+      return !access.isInvariant(loop) && !access.isInvariant(side.loop) && step % across == 0 &&
+             std::abs(step / across) < side.count;
+    });
+  });
 }
 
 /// `body` in loops over all steps of `loops`.
@@ -319,7 +206,7 @@ void WindowProductEmitter::emit() {
   work /= shares;
   if (!shared.empty()) {
     auto forall = scf::ForallOp::create(b, loc, from, to, by, ValueRange(), std::nullopt);
-    int64_t grain = std::max<int64_t>(1, (Amount(kChunk) / work).count());
+    int64_t grain = std::max<int64_t>(1, (Amount(kTileChunk) / work).count());
     forall->setAttr("xtensor.grain", b.getI64IntegerAttr(grain));
     b.setInsertionPointToStart(forall.getBody());
     for (auto [loop, iv] : llvm::zip_equal(shared, forall.getInductionVars()))
@@ -590,7 +477,7 @@ static bool readsWindows(linalg::LinalgOp op) {
   });
 }
 
-static bool matches(Kernel &kernel) {
+static bool isWindowSum(Kernel &kernel) {
   Stage &stage = kernel.stages.front();
   if (!isProductSum(kernel) || !readsWindows(stage.op))
     return false;
@@ -600,23 +487,22 @@ static bool matches(Kernel &kernel) {
 }
 
 bool xtensor::cpu::isWindowProduct(Kernel &kernel) {
-  return matches(kernel) && TileChooser(kernel, 512).choose(/*whole=*/false);
+  return isWindowSum(kernel) && chooseRegisterTile(kernel, 512, /*whole=*/false);
 }
 
 bool xtensor::cpu::emitWindowProduct(OpBuilder &b, Kernel &kernel, Views &views,
                                      VectorTarget target) {
-  if (!matches(kernel))
+  if (!isWindowSum(kernel))
     return false;
   SmallVector<unsigned> reduced;
   for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop)
     if (kernel.stages.front().reduced[loop])
       reduced.push_back(loop);
   bool isCut = cutLoops(kernel, reduced) > 0, isKept = !kernel.stages.front().inits[0];
-  TileChooser chooser(kernel, target.bits);
-  std::optional<RegisterTile> tile = chooser.choose(isCut || isKept);
+  auto tile = chooseRegisterTile(kernel, target.bits, /*whole=*/isCut || isKept);
   if (!tile && !isKept) {
     isCut = false;
-    tile = chooser.choose(/*whole=*/false);
+    tile = chooseRegisterTile(kernel, target.bits, /*whole=*/false);
   }
   if (!tile)
     return false;
