@@ -485,6 +485,68 @@ def matrices() -> Iterator[Case]:
             )
 
 
+def conv() -> Iterator[Case]:
+    """Convolutions of images and their gradients, channels first (NCHW) and last (NHWC)."""
+    for n, channels, out, size, kernel, stride in (
+        (4, 32, 32, 32, 3, 1),
+        (4, 32, 64, 64, 3, 2),
+        (2, 32, 32, 28, 5, 1),
+        (4, 3, 32, 64, 3, 1),
+        (2, 128, 128, 14, 3, 1),
+        (4, 64, 64, 28, 1, 1),
+        (2, 64, 0, 32, 7, 1),  # depthwise
+    ):
+        after = (size + 2 * (kernel // 2) - kernel) // stride + 1
+        for last in (False, True):
+            yield from _convolutions(n, channels, out, size, after, kernel, stride, last)
+
+
+def _convolutions(
+    n: int, channels: int, out: int, size: int, after: int, kernel: int, stride: int, last: bool
+) -> Iterator[Case]:
+    image, places = ("nhwc" if last else "nchw"), ("yxc" if last else "cyx")
+    weights = ("o" + places) if out else places
+    result = image.replace("c", "o" if out else "c")
+    sizes = {"n": n, "c": channels, "o": out, "h": size, "w": size, "y": kernel, "x": kernel}
+    x = Arg(tuple(sizes[d] for d in image), dims=image)
+    k = Arg(tuple(sizes[d] for d in weights), dims=weights)
+    g = Arg(tuple((sizes | {"h": after, "w": after})[d] for d in result), dims=result)
+    padding, groups = kernel // 2, 1 if out else channels
+
+    def ours(xt: Any, x: Any, k: Any) -> Any:
+        over = "c" if out else ()
+        y = xt.nn.conv(x, k, dims={"h": "y", "w": "x"}, dim=over, padding=padding, stride=stride)
+        return xt.transpose(y, *result)
+
+    def torchs(x: Any, k: Any) -> tuple[Any, Any]:
+        """As PyTorch names the axes; the memory stays as it is."""
+        if last:
+            x, k = x.movedim(-1, 1), k.movedim(-1, -3)
+        return x, k if out else k[:, None]
+
+    def forward(m: Any, x: Any, k: Any) -> Any:
+        return m.nn.functional.conv2d(*torchs(x, k), padding=padding, stride=stride, groups=groups)
+
+    def backward(m: Any, x: Any, k: Any, g: Any, which: int) -> Any:
+        a, b = torchs(x, k)
+        cotangent = g.movedim(-1, 1) if last else g
+        wanted = [which == 0, which == 1, False]
+        ways = ([stride, stride], [padding, padding], [1, 1], False, [0, 0], groups)
+        return m.ops.aten.convolution_backward(cotangent, a, b, None, *ways, wanted)[which]
+
+    kind = f"{kernel}x{kernel} by {stride} {'to ' + str(out) if out else 'depthwise'} {image}"
+    yield _case(f"conv {kind}", (x, k), ours=ours, torch=forward)
+    for which, name in enumerate(("image", "kernel")):
+        yield _case(
+            f"conv gradient of the {name} {kind}",
+            (x, k, g),
+            ours=lambda xt, x, k, g, which=which: (
+                xt.vjp(lambda x: ours(xt, x, k), x)[1](g) if which == 0 else xt.vjp(lambda k: ours(xt, x, k), k)[1](g)
+            ),
+            torch=lambda m, x, k, g, which=which: backward(m, x, k, g, which),
+        )
+
+
 FAMILIES: dict[str, list[Case]] = {
-    make.__name__: list(make()) for make in (moves, casts, elementwise, reductions, positions, sorting, matrices)
+    make.__name__: list(make()) for make in (moves, casts, elementwise, reductions, positions, sorting, matrices, conv)
 }
