@@ -111,8 +111,17 @@ void TileChooser::see(RegisterTile tile) {
   llvm::stable_sort(tile.sides, [&](const Side &a, const Side &b) {
     return held.isInvariant(a.loop) > held.isInvariant(b.loop);
   });
-  double sums = tile.sums(), read = first + second;
-  // Two multiplications and two reads start in a cycle.
+  // A vector that other loops move by less than its width lies in two cache lines.
+  auto lines = [&](const Access &access, int64_t elements) {
+    bool crosses = false;
+    for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop)
+      crosses |= static_cast<int>(loop) != tile.vectorLoop &&
+                 access.strides[loop].constant % tile.width != 0;
+    return crosses && !access.isInvariant(tile.vectorLoop) ? 2 * elements : elements;
+  };
+  double sums = tile.sums(),
+         read = lines(stage.operands[0], first) + lines(stage.operands[1], second);
+  // Two multiplications and two reads of cache lines start in a cycle.
   double step = std::max({sums / 2, read / 2, kLatency}) + kStepCost;
   double tiles = 1, terms = 1;
   for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop) {
