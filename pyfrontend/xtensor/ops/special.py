@@ -6,6 +6,7 @@ derivatives are finite: zero times an infinite one would be NaN.
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -404,7 +405,7 @@ def _betaln(a: Tracer, b: Tracer) -> Tracer:
 
 @op(joins=True)
 def beta(a: ArrayLike, b: ArrayLike, /) -> Array:
-    """Returns gamma(a) gamma(b) / gamma(a + b), of positive numbers, with the union of the dims.
+    """Returns gamma(a) gamma(b) / gamma(a + b), with the union of the dims.
 
     Definition: DLMF 5.12.1.
 
@@ -413,7 +414,20 @@ def beta(a: ArrayLike, b: ArrayLike, /) -> Array:
     <xtensor.Array (i: 2) float64>
     [0.33333333 0.08333333]
     """
-    return p.rounded_once(lambda a, b: build.unary("exp", _betaln(a, b)), *aligned("beta", *p.promote_float(a, b)))
+    return p.rounded_once(_beta, *aligned("beta", *p.promote_float(a, b)))
+
+
+def _beta(a: Tracer, b: Tracer) -> Tracer:
+    signs = [_sign_of_gamma(x) for x in (a, b, build.binary("add", a, b))]
+    size = build.unary("exp", _betaln(a, b))
+    return functools.reduce(functools.partial(build.binary, "mul"), signs, size)
+
+
+def _sign_of_gamma(x: Tracer) -> Tracer:
+    """Negative in every second interval between integers below 0."""
+    whole = build.unary("floor", x)
+    odd = build.binary("sub", whole, _mul(build.unary("floor", _mul(whole, 0.5)), 2.0))
+    return _where(_less(x, 0.0), _add(_mul(odd, -2.0), 1.0), 1.0, x.dtype)
 
 
 # Bernoulli's number 2j over (2j)!, for j from 1 on.

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _native
 from ..base.dims import check_name
-from ..base.errors import ArgumentError, DimensionError, DTypeError
+from ..base.errors import ArgumentError, DimensionError, DTypeError, IndexError_
 from ..call.dispatch import op, tracing
 from ..call.opened import room
 from ..trace import build
@@ -255,7 +255,13 @@ def bincount(
     <xtensor.Array (bin: 4) int64>
     [1 0 2 0]
     """
-    n = size_from("bincount", x, length, "length", lambda v: int(v.max(initial=-1)) + 1)
+
+    def longest(values: np.ndarray) -> int:
+        if mode == "raise" and values.dtype.kind == "i" and values.min(initial=0) < 0:
+            raise fail(IndexError_, "bincount", f"{values.min()} is negative, and has no bin", x)
+        return int(values.max(initial=-1)) + 1
+
+    n = size_from("bincount", x, length, "length", longest)
     return _bincount(x, weights, n, dim, bin, mode)
 
 

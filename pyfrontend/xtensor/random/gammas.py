@@ -87,7 +87,10 @@ def _beta(words: ArrayLike, a: ArrayLike, b: ArrayLike, sizes: dict[str, Any], d
     plan = Plan.of_floats("beta", words, sizes, (a, b), dtype)
     first, second = plan.read()
     difference = sub(_log_gamma(plan, second, 1), _log_gamma(plan, first, 0))
-    return plan.result(div(1.0, add(exp(difference), 1.0)))
+    # 1 / (1 + exp(difference)), whose derivative would be infinity over infinity where the power overflows.
+    falls = compare("gt", difference, 0.0)
+    e = exp(where(falls, neg(difference), difference))
+    return plan.result(div(where(falls, e, 1.0), add(e, 1.0)))
 
 
 @public

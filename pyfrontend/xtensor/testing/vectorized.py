@@ -133,17 +133,21 @@ class _Checker:
         if not dtypes.is_inexact(got.dtype):
             np.testing.assert_array_equal(values, want, err_msg=what)
             return
-        tolerance = _TOLERANCE[got.dtype.name]
+        kind = np.complex128 if got.dtype.kind == "c" else np.float64
+        tolerance = _TOLERANCE[np.zeros(0, got.dtype).real.dtype.name]
         rtol = tolerance if self.rtol is None else self.rtol
-        wide = np.asarray(want, np.float64)
+        wide = np.asarray(want, kind)
         finite = np.abs(wide[np.isfinite(wide)])
         atol = rtol * max(1.0, float(finite.max(initial=0.0))) if self.atol is None else self.atol
-        np.testing.assert_allclose(values.astype(np.float64), wide, rtol, atol, err_msg=what)
+        np.testing.assert_allclose(values.astype(kind), wide, rtol, atol, err_msg=what)
 
     def random(self, x: Any, dims: tuple[str, ...], shape: tuple[int, ...]) -> Any:
         if not dtypes.is_inexact(x.dtype):
             return None
-        return array(self.rng.standard_normal(shape).astype(x.dtype), dims, device=like(x))
+        values = self.rng.standard_normal(shape)
+        if x.dtype.kind == "c":
+            values = values + 1j * self.rng.standard_normal(shape)
+        return array(values.astype(x.dtype), dims, device=like(x))
 
     def cotangents(self, slices: list[Any]) -> list[Any]:
         """One per result, of each instance's own."""
@@ -174,13 +178,13 @@ class _Checker:
         self.compare("vectorize(vjp(f))", got, self.each(back, self.leaves, cts))
 
     def _loss(self, floats: list[Any], weights: list[Any], fixed: list[Any], f: Callable[..., Any]) -> Any:
-        """The weighted sum of the float results of `f`."""
+        """The weighted sum of the float results of `f`, of which the real part counts."""
         left = iter(floats)
         args = self.structure.unflatten([next(left) if x is None else x for x in fixed])
         total: Any = 0.0
         for y, w in zip(tree.leaves(f(*args)), weights, strict=True):
             if w is not None:
-                total = total + (y * w).astype("float64").sum()
+                total = total + (y * w).real.astype("float64").sum()
         return total
 
     def _parted(self, leaves: Sequence[Any]) -> tuple[list[Any], list[Any]]:
@@ -203,13 +207,13 @@ class _Checker:
         floats, fixed = self._parted(self.leaves)
         weights = self.cotangents(slices)
         got = grad(lambda x, rest: self._loss(x, weights, rest, vectorize(self.f, self.names)))(floats, fixed)
-        sums = [np.zeros(x.shape) for x in floats]
+        sums = [np.zeros(x.shape, np.result_type(x.dtype.char if x.dtype.kind == "c" else "f8", "f8")) for x in floats]
         single = grad(lambda x, rest, w: self._loss(x, w, rest, self.f))
         for at in self.positions():
             parts = [[self.instance(x, at) for x in values] for values in (floats, fixed, weights)]
             where = dict(zip(self.names, at, strict=True))
             for x, total, g in zip(floats, sums, single(*parts), strict=True):
-                total[tuple(where.get(d, slice(None)) for d in x.dims)] += np.asarray(g.values, np.float64)
+                total[tuple(where.get(d, slice(None)) for d in x.dims)] += np.asarray(g.values, total.dtype)
         for x, g, want in zip(floats, got, sums, strict=True):
             assert g.dims == x.dims, f"grad(vectorize(f)): dims {g.dims}, those of the argument {x.dims}"
             self.close("grad(vectorize(f))", g, want)

@@ -279,3 +279,13 @@ def test_derivatives_of_means_of_beta_dirichlet_and_student_t() -> None:
     df = 12.0  # the variance is df / (df - 2)
     g = xt.grad(lambda df: xt.mean(r.student_t(key, df, n=10 * n) ** 2))(df)
     np.testing.assert_allclose(float(g), -2 / (df - 2) ** 2, rtol=0.1)
+
+
+def test_beta_of_small_shapes_has_a_derivative() -> None:
+    """The power in 1 / (1 + exp(x)) overflows there."""
+    for shape, dtype in ((0.05, "f4"), (0.01, "f4"), (0.01, "f8")):
+        a = xt.full({"i": 5000}, shape, dtype=dtype)
+        slope = xt.grad(lambda a: xt.random.beta(xt.random.key(1), a, a).sum())(a)
+        assert np.isfinite(slope.values).all()
+        along = xt.jvp(lambda a: xt.random.beta(xt.random.key(1), a, a), (a,), (xt.ones_like(a),))[1]
+        np.testing.assert_allclose(slope.values, along.values, rtol=1e-4, atol=1e-6)

@@ -269,3 +269,8 @@ def test_derivatives_of_products_with_a_logarithm_where_a_factor_is_0() -> None:
     y = np.array([-0.5, 1.0, -1.0, INF])
     by_x = xt.grad(lambda x, y: xt.xlog1py(x, y).sum())(xt.zeros(i=4), xt.array(y, "i"))
     np.testing.assert_allclose(by_x.values, [np.log(0.5), np.log(2), 0, 0], rtol=1e-6)
+
+
+def test_beta_of_negative_numbers_has_a_sign() -> None:
+    a, b = np.array([-0.5, -1.5, 2.0, -2.5, 3.0, 0.5]), np.array([10.0, 0.3, 3.0, -0.7, -0.4, -0.3])
+    np.testing.assert_allclose(xt.beta(xt.array(a, "i"), xt.array(b, "i")).values, scipy.special.beta(a, b), rtol=1e-5)

@@ -403,3 +403,10 @@ def test_an_index_out_of_range_in_one_instance() -> None:
     assert f(x, xt.array([0, 1, -1], "v")).shape == (3,)
     with pytest.raises(IndexError, match="'i'"):
         f(x, xt.array([0, 2, 1], "v"))
+
+
+def test_functions_of_complex_numbers_are_checked() -> None:
+    z = xt.array(np.array([[1 + 2j, 0.5, -1j], [0.3, 2j, 1 - 1j]]), ("b", "t"))
+    for f in (lambda x: x * 1j, lambda x: xt.fft.fft(x, "t"), lambda x: xt.abs(xt.exp(x))):
+        xt.testing.check_vectorized(f, (z,), "b")
+    xt.testing.check_vectorized(lambda x: xt.exp(1j * x), (z.real,), "b")
