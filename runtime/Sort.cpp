@@ -11,9 +11,9 @@ namespace {
 
 /// Rows from here on are sorted by digits.
 constexpr int64_t kRadix = 1024;
-/// Up to this part of a row, what is wanted is kept in a heap. More of it is set apart and then
-/// sorted, or, of rows that are sorted by digits, comes first in the whole.
-constexpr int64_t kHeapPart = 128;
+/// Up to this part of a row, what is wanted is chosen while the row is read. More of it is set
+/// apart and then sorted, or, of rows that are sorted by digits, comes first in the whole.
+constexpr int64_t kChosenPart = 32;
 
 template <typename Key>
 struct Item {
@@ -60,22 +60,29 @@ struct Job {
 /// The `wanted` least of `n` items, in order, in place of the first ones. `item(i)` makes one.
 template <typename Key, typename ItemFn>
 void selectLeast(Item<Key> *items, int64_t wanted, int64_t n, ItemFn item) {
-  int64_t filled = wanted * kHeapPart <= n ? wanted : n;
-  for (int64_t i = 0; i < filled; ++i)
+  int64_t room = wanted * kChosenPart <= n ? wanted + std::max<int64_t>(wanted, 32) : n;
+  room = std::min(room, n);
+  for (int64_t i = 0; i < room; ++i)
     items[i] = item(i);
-  if (filled == n) {
-    std::nth_element(items, items + wanted, items + n);
-    return std::sort(items, items + wanted);
-  }
-  std::make_heap(items, items + wanted);
-  // Of equal keys the first one stays.
-  for (int64_t i = wanted; i < n; ++i)
-    if (Item<Key> next = item(i); next.key < items[0].key) {
-      std::pop_heap(items, items + wanted);
-      items[wanted - 1] = next;
-      std::push_heap(items, items + wanted);
+  int64_t filled = room;
+  auto setApart = [&] { std::nth_element(items, items + wanted - 1, items + filled); };
+  setApart();
+  filled = wanted;
+  // What may be among the least is added to those; once the room is full, the rest of it goes. So
+  // each element costs the same, in whatever order they come. Of equal keys the first one stays.
+  Key last = items[wanted - 1].key;
+  for (int64_t i = room; i < n; ++i)
+    if (Item<Key> next = item(i); next.key < last) {
+      items[filled++] = next;
+      if (filled == room) {
+        setApart();
+        filled = wanted;
+        last = items[wanted - 1].key;
+      }
     }
-  std::sort_heap(items, items + wanted);
+  if (filled > wanted)
+    setApart();
+  std::sort(items, items + wanted);
 }
 
 /// Positions that later reads may use all the same.
@@ -103,7 +110,7 @@ void sortRows(void *context, int64_t begin, int64_t end) {
     auto item = [&](int64_t i) {
       return Item<Key>{static_cast<Key>(xt_order_key(&order, x[i * step])), i};
     };
-    if (job.wanted < n && (n < kRadix || job.wanted * kHeapPart <= n)) {
+    if (job.wanted < n && (n < kRadix || job.wanted * kChosenPart <= n)) {
       selectLeast(items, job.wanted, n, item);
     } else {
       for (int64_t i = 0; i < n; ++i)
