@@ -39,6 +39,11 @@ class Groups:
                     SizeError, name, f"dim {d!r} has size {x.sizes[d]} in the array and {codes.sizes[d]} in the codes",
                     x, codes,
                 )  # fmt: skip
+            if d in x.dims and is_static(x, d) != is_static(codes, d):
+                raise fail(
+                    SizeError, name, f"dim {d!r} has an open size in one operand, and a known one in the other",
+                    x, codes, instead="Pass the codes as an argument: they then have the size of the array",
+                )  # fmt: skip
         dims = dims_of(name, codes, dim)
         self.into = check_name(into, name)
         if into in x.dims and into not in dims:

@@ -206,7 +206,7 @@ def _rolled(
         return _rolled_anywhere(kind, x, sizes, center)
     nan, shape = p.constant(np.nan, x.dtype), {d: size_of(x, d) for d in x.dims}
     if any(size > static_size("rolling", x, d) for d, size in sizes.items()):
-        return extend(nan, shape, tuple(shape))
+        return build.labelled(extend(nan, shape, tuple(shape)), x)
     names: list[str] = []
     y = x
     for dim, size in sizes.items():

@@ -405,3 +405,10 @@ def test_a_bundle_reads_by_the_labels_of_its_export_and_no_others(name: str) -> 
         for run in (loaded, xt.jit(lambda x: loaded(x)), xt.grad(lambda x: loaded(x).sum())):
             with pytest.raises(xt.LabelError, match=f"argument x has other labels along '{dim}'"):
                 run(x)
+
+
+def test_windows_longer_than_a_dim_keep_its_coordinates() -> None:
+    for values in ([1.0], [1.0, 2.0]):
+        x = xr.DataArray(values, dims="t", coords={"t": np.arange(len(values)) + 5})
+        found = xt.as_array(x).rolling(t=3).mean().to_xarray()
+        xr.testing.assert_identical(found, x.rolling(t=3).mean())

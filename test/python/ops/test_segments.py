@@ -207,3 +207,10 @@ def test_merged_dims_of_different_dynamic_sizes() -> None:
     want = several(x, along_i, along_k)
     for got, known in zip(xt.jit(several, dynamic_dims=("i", "j", "k"))(x, along_i, along_k), want, strict=True):
         np.testing.assert_allclose(got.values, known.values, rtol=1e-12)
+
+
+def test_codes_of_a_known_size_do_not_fit_an_open_dim() -> None:
+    codes = xt.array([0, 1, 0], "t")
+    f = xt.jit(lambda x: xt.segment_sum(x, codes, 2), dynamic_dims=("t",))
+    with pytest.raises(xt.SizeError, match="dim 't' has an open size"):
+        f(xt.array([1.0, 2.0, 3.0], "t"))
