@@ -174,8 +174,8 @@ static SmallVector<double> derivativeOfCotangent(int n) {
   return p;
 }
 
-/// n! times the sum of (x + k)^-(n+1) for all k, by Euler and Maclaurin. `raise` is x^(n+1) of 1 /
-/// x.
+/// The sum of (x + k)^-(n+1) for all k, by Euler and Maclaurin. `raise` is x^n: with one factor
+/// more it would underflow where the sum does not.
 static Real sumOfPowers(Scalars &s, Real n, Real x, llvm::function_ref<Real(Real)> raise) {
   // Bernoulli's number 2j over (2j)!.
   static constexpr double kBernoulli[] = {
@@ -191,9 +191,11 @@ static Real sumOfPowers(Scalars &s, Real n, Real x, llvm::function_ref<Real(Real
     double next = 2 * j;
     rising = rising * ((n + (next + 2)) * (n + (next + 3))) * square;
   }
-  Real sum = tail * (raise(inverse) * last);
-  for (int k = terms - 1; k >= 0; --k)
-    sum = sum + raise(1.0 / (k ? x + static_cast<double>(k) : x));
+  Real sum = tail * raise(inverse);
+  for (int k = terms - 1; k >= 0; --k) {
+    Real term = 1.0 / (k ? x + static_cast<double>(k) : x);
+    sum = sum + raise(term) * term;
+  }
   return select(x == s.infinity(), 0.0, sum);
 }
 
@@ -202,15 +204,14 @@ Real xtensor::emitPolygamma(Scalars &s, Real n, Real x) {
   Real y = select(below, 1.0 - x, x), edge = aboveInteger(x);
   std::optional<int> order = knownOrder(n, 1, 20);
   if (!order) {
-    Real sum =
-        sumOfPowers(s, n, y, [&](Real inverse) { return s.call("powf", {inverse, n + 1.0}); });
+    Real sum = sumOfPowers(s, n, y, [&](Real inverse) { return s.call("powf", {inverse, n}); });
     sum = sum * s.call("exp", {lgammaOf(s, n + 1.0)});
     Bit odd = n - floor(n * 0.5) * 2.0 == 1.0;
     return select(below, s.nan(), select(odd, sum, -sum));
   }
   double factorial = std::tgamma(*order + 1), sign = *order % 2 ? 1 : -1;
   Real sum =
-      sumOfPowers(s, s.real(*order), y, [&](Real inverse) { return power(inverse, *order + 1); }) *
+      sumOfPowers(s, s.real(*order), y, [&](Real inverse) { return power(inverse, *order); }) *
       factorial;
   SmallVector<double> p = derivativeOfCotangent(*order);
   double scale = std::pow(0x1.921fb54442d18p1, *order + 1);

@@ -171,7 +171,9 @@ Real xtensor::emitBetainc(Scalars &s, Real a, Real b, Real x) {
   Bit bad = !valid | (noA & noB) | (allA & allB);
   Bit full = (x == 1.0) | (!(x == 0.0) & (noA | allB));
   Real edge = select(bad, s.nan(), select(full, 1.0, s.real(0)));
-  return select(known, call.ratio().value(), edge);
+  Real ratio = call.ratio().value(); // or 1 less another one, which may be off by one rounding
+  ratio = select(ratio < 0.0, s.real(0), select(ratio > 1.0, one, ratio));
+  return select(known, ratio, edge);
 }
 
 /// The derivative of orders m and n by a and b of `function`, and `atEdge` where x is 0 or 1.

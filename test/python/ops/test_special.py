@@ -274,3 +274,12 @@ def test_derivatives_of_products_with_a_logarithm_where_a_factor_is_0() -> None:
 def test_beta_of_negative_numbers_has_a_sign() -> None:
     a, b = np.array([-0.5, -1.5, 2.0, -2.5, 3.0, 0.5]), np.array([10.0, 0.3, 3.0, -0.7, -0.4, -0.3])
     np.testing.assert_allclose(xt.beta(xt.array(a, "i"), xt.array(b, "i")).values, scipy.special.beta(a, b), rtol=1e-5)
+
+
+@pytest.mark.float64
+def test_ends_of_polygamma_and_betainc() -> None:
+    """The sum does not underflow before its value, and a probability is not below 0."""
+    large = xt.array([1e100, 1e200, 1e300], "i")
+    np.testing.assert_allclose(xt.polygamma(1, large).values, 1 / large.values, rtol=1e-15)
+    np.testing.assert_allclose(xt.polygamma(2, large).values, [-1e-200, 0, 0], rtol=1e-15)
+    assert xt.betainc(1e-3, 1e-300, 1 - 1e-12).item() == 0
