@@ -1,5 +1,5 @@
-// `raise`: before a gather or scatter one number is worked out per index array, the position that
-// lies farthest outside, and the program reports it. The reduction is an ordinary linalg op and
+// `raise`: before a gather or scatter, a reduction finds one position of each index array that lies
+// outside, if there is one, and the program reports it. The reduction is an ordinary linalg op and
 // only numbers reach the call, so neither fusion nor bufferisation has an order to keep.
 #include "ToLinalg/Lowering.h"
 #include "XTensor/IndexOps.h"
@@ -30,8 +30,8 @@ void xtensor::checkIndex(Value index, StringAttr dim, ArrayType source, Lowering
   Location loc = to.loc();
   Type element = type.getElementType();
   Value size = b.createOrFold<arith::IndexCastOp>(loc, b.getI64Type(), to.sizeValue(dim, source));
-  // Counted from the start and read as unsigned, what is outside is what is not below the size,
-  // and the largest is the farthest outside.
+  // Read as unsigned, positions outside are those that are not below the size. The largest of them
+  // is reported: a negative one, if there is any.
   Value zero = to.constant(b.getI64IntegerAttr(0));
   View view = to.view(index);
   Value worst;
