@@ -40,12 +40,13 @@ Value xtensor::ownRows(Distributor &t, Value x, StringAttr dim, const MeshDim &a
                         along.name.getValue(), along.communicator, along.processes);
 }
 
-/// All of an array, in memory of its own.
+/// All of an array, in memory of its own. An array whose dims are all dynamic stays where it is.
 static Value stored(Distributor &t, Value x, const MeshDim &along) {
-  if (arrayType(x).getRank() == 0)
-    return x;
-  StringAttr dim = arrayType(x).getDimNames()[0];
-  return ownRows(t, x, dim, along, 0, arrayType(x).getSize(dim));
+  ArrayType type = arrayType(x);
+  for (auto [dim, size] : llvm::zip_equal(type.getDimNames(), type.getShape()))
+    if (!ShapedType::isDynamic(size))
+      return ownRows(t, x, dim, along, 0, size);
+  return x;
 }
 
 static Value concat(Distributor &t, ArrayRef<Value> parts, StringAttr dim) {

@@ -52,3 +52,16 @@ func.func @size(%x: !xtensor.array<b: 6, f32>) -> !xtensor.array<b: 6, f32>
     attributes {xtensor.mesh = {data = array<i64: 2, 0>}, xtensor.split = {b = "data"}, xtensor.blocks = 4 : i64} {
   return %x : !xtensor.array<b: 6, f32>
 }
+
+// -----
+
+// What is stored block by block needs a dim of known size: here b.
+// CHECK-LABEL: func.func @dynamic
+// CHECK: %[[FIRST:.*]] = xtensor.halo %arg0 along b start 0 step 4 size 2
+// CHECK: xtensor.contract %[[FIRST]], %arg1 over [i]
+// CHECK: xtensor.halo %{{.*}} along b start 0 step 2 size 2
+func.func @dynamic(%x: !xtensor.array<b: 8, i: ?, f32>, %w: !xtensor.array<i: ?, f32>) -> !xtensor.array<b: 8, f32>
+    attributes {xtensor.mesh = {data = array<i64: 2, 0>}, xtensor.split = {b = "data"}, xtensor.blocks = 4 : i64} {
+  %y = xtensor.contract %x, %w over [i] : !xtensor.array<b: 8, i: ?, f32>, !xtensor.array<i: ?, f32>
+  return %y : !xtensor.array<b: 8, f32>
+}
