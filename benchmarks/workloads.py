@@ -551,9 +551,11 @@ WORKLOADS: dict[str, tuple[str, Callable[[np.random.Generator], Workload]]] = {
 def prepare(peer: str, name: str) -> Run:
     """The workload for one peer, compiled lazily: the first run is the first call."""
     data, functions = WORKLOADS[name][1](np.random.default_rng(0))
-    if peer not in functions:
-        raise KeyError(peer)
-    function = functions[peer]
+    return compiled_for(peer, data, functions[peer])
+
+
+def compiled_for(peer: str, data: Data, function: Callable[..., Any]) -> Run:
+    """The function as the peer compiles it, on the peer's own arrays."""
     if peer == "ours":
         import xtensor as xt
 

@@ -75,6 +75,9 @@ def speed(file: Path) -> None:
     import matplotlib.pyplot as plt
     import numpy as np
 
+    sys.path.append(str(ROOT / "benchmarks"))
+    from run import pretty
+
     found = json.loads(file.read_text())
     times = sorted(found["times"].items(), key=lambda item: item[1]["jax"] / item[1]["ours"])
     colors = {"ours": "#2a6f97", "jax": "#e09f3e", "torch": "#9e2a2b"}
@@ -84,7 +87,7 @@ def speed(file: Path) -> None:
     for i, peer in enumerate(colors):
         ratios = [each[peer] / each["ours"] if peer in each else np.nan for _, each in times]
         axes.barh(places + 0.27 * (1 - i), ratios, 0.25, color=colors[peer], label=labels[peer])
-    axes.set_yticks(places, [f"{name} ({_pretty(each['ours'])})" for name, each in times], fontsize=9)
+    axes.set_yticks(places, [f"{name} ({pretty(each['ours'])})" for name, each in times], fontsize=9)
     axes.axvline(1, color="black", linewidth=0.7)
     axes.set_xscale("log")
     axes.set_xticks([0.5, 1, 2, 5, 10, 20], ["0.5", "1", "2", "5", "10", "20"])
@@ -92,10 +95,6 @@ def speed(file: Path) -> None:
     axes.legend(loc="lower right", fontsize=9)
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(PICTURES / "speed.png", dpi=100)
-
-
-def _pretty(seconds: float) -> str:
-    return f"{seconds * 1e3:.3g} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.3g} us"
 
 
 def main() -> None:

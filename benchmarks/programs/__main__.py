@@ -31,6 +31,7 @@ import physics
 from rich.console import Console
 from rich.table import Table
 from run import Run, available, pretty, seconds
+from workloads import compiled_for
 
 PEERS = ("ours", "jax", "torch")
 # name: what it is, the program, and the largest difference that rounding explains.
@@ -54,34 +55,16 @@ PROGRAMS: dict[str, tuple[str, Callable[..., Any], float]] = {
 def prepare(peer: str, name: str) -> Run:
     """The program for one peer: the first run is the first call. KeyError if the peer does not have it."""
     data, functions = PROGRAMS[name][1](np.random.default_rng(0))
-    function = functions[peer]
-    if peer == "ours":
-        import xtensor as xt
-
-        compiled = xt.jit(function)
-        args = [xt.array(value, dims=dims) for value, dims in data.values()]
-        return lambda: compiled(*args)
     if peer == "jax":
         import jax
 
         jax.config.update("jax_enable_x64", True)
-        compiled = jax.jit(function)
-        args = [jax.device_put(value) for value, _ in data.values()]
-        return lambda: jax.block_until_ready(compiled(*args))
-    import torch
-
-    torch.set_num_threads(2)
-    compiled = torch.compile(function)
-    args = [torch.from_numpy(value) for value, _ in data.values()]
-    return lambda: compiled(*args)
+    return compiled_for(peer, data, functions[peer])
 
 
 def named_results(results: Any) -> dict[str, np.ndarray]:
     results = results[0] if isinstance(results, tuple) else results
-    return {
-        k: np.asarray(getattr(x, "values", x) if not callable(getattr(x, "values", x)) else x)
-        for k, x in results.items()
-    }
+    return {k: np.asarray(x.values if hasattr(x, "dims") else x) for k, x in results.items()}
 
 
 def check(name: str, found: dict[str, dict[str, np.ndarray]]) -> None:

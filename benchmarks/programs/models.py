@@ -19,6 +19,16 @@ def hamiltonian(rng: np.random.Generator) -> tuple[Data, dict[str, Any]]:
     }
     rate = 0.03
 
+    def leap(slope: Any) -> Any:
+        def step(carry: Any, _: Any) -> Any:
+            q, p, g = carry
+            p = p + 0.5 * rate * g
+            q = q + rate * p
+            g = slope(q)
+            return (q, p + 0.5 * rate * g, g), None
+
+        return step
+
     def ours(y: Any, momenta: Any, u: Any) -> Any:
         import xtensor as xt
 
@@ -33,14 +43,7 @@ def hamiltonian(rng: np.random.Generator) -> tuple[Data, dict[str, Any]]:
         def draw(q: Any, x: Any) -> Any:
             p0, u = x
 
-            def leap(carry: Any, _: Any) -> Any:
-                q, p, g = carry
-                p = p + 0.5 * rate * g
-                q = q + rate * p
-                g = slope(q)
-                return (q, p + 0.5 * rate * g, g), None
-
-            (new, p, _), _ = xt.scan(leap, (q, p0, slope(q)), dim="leap", length=20)
+            (new, p, _), _ = xt.scan(leap(slope), (q, p0, slope(q)), dim="leap", length=20)
             energy = density(new) - density(q) - 0.5 * (xt.sum(p * p) - xt.sum(p0 * p0))
             q = xt.where(xt.log(u) < energy, new, q)
             return q, (q.isel(place=0), energy)
@@ -62,14 +65,7 @@ def hamiltonian(rng: np.random.Generator) -> tuple[Data, dict[str, Any]]:
         def draw(q: Any, x: Any) -> Any:
             p0, u = x
 
-            def leap(carry: Any, _: Any) -> Any:
-                q, p, g = carry
-                p = p + 0.5 * rate * g
-                q = q + rate * p
-                g = slope(q)
-                return (q, p + 0.5 * rate * g, g), None
-
-            (new, p, _), _ = jax.lax.scan(leap, (q, p0, slope(q)), None, length=20)
+            (new, p, _), _ = jax.lax.scan(leap(slope), (q, p0, slope(q)), None, length=20)
             energy = density(new) - density(q) - 0.5 * (jnp.sum(p * p) - jnp.sum(p0 * p0))
             q = jnp.where(jnp.log(u) < energy, new, q)
             return q, (q[0], energy)

@@ -101,11 +101,7 @@ def transformer(rng: np.random.Generator) -> tuple[Data, dict[str, Any]]:
             logits = F.layer_norm(h, (WIDTH,)) @ p["embed"].T
             return F.cross_entropy(logits.reshape(-1, TOKENS), y.reshape(-1))
 
-        def value_and_grad(p: Any, x: Any, y: Any) -> Any:
-            gradient, value = torch.func.grad_and_value(loss)(p, x, y)
-            return value, gradient
-
-        return step(torch, value_and_grad, args)
+        return step(torch, lambda *a: torch.func.grad_and_value(loss)(*a)[::-1], args)
 
     return data, {"ours": ours, "jax": jax, "torch": torch}
 
@@ -175,11 +171,7 @@ def residual(rng: np.random.Generator) -> tuple[Data, dict[str, Any]]:
                 h = F.relu(h + conv(F.relu(conv(h, p[f"a{i}"])), p[f"b{i}"]))
             return F.cross_entropy(h.mean((2, 3)) @ p["head"], y)
 
-        def value_and_grad(p: Any, x: Any, y: Any) -> Any:
-            gradient, value = torch.func.grad_and_value(loss)(p, x, y)
-            return value, gradient
-
-        return step(torch, value_and_grad, args)
+        return step(torch, lambda *a: torch.func.grad_and_value(loss)(*a)[::-1], args)
 
     return data, {"ours": ours, "jax": jax, "torch": torch}
 
