@@ -98,6 +98,11 @@ def _less(x: Tracer, bound: float) -> Tracer:
     return build.compare("lt", x, p.constant(bound, x.dtype))
 
 
+def _odd(whole: Tracer) -> Tracer:
+    """1 where an integer is odd, and 0 where it is even."""
+    return build.binary("sub", whole, _mul(build.unary("floor", _mul(whole, 0.5)), 2.0))
+
+
 @op
 def logit(x: ArrayLike, /) -> Array:
     """Returns log(x / (1 - x)), accurate near 1/2 and at both ends, NaN outside of [0, 1], with the dims of `x`.
@@ -144,9 +149,8 @@ def _sinc(x: Tracer) -> Tracer:
     x = _where(small, 0.5, x, x.dtype)
     # x less the nearest integer: its sine has all digits.
     turns = build.unary("round", x)
-    odd = build.binary("sub", turns, _mul(build.unary("floor", _mul(turns, 0.5)), 2.0))
     sine = build.unary("sin", _mul(build.binary("sub", x, turns), math.pi))
-    wave = build.binary("div", build.binary("mul", sine, _add(_mul(odd, -2.0), 1.0)), _mul(x, math.pi))
+    wave = build.binary("div", build.binary("mul", sine, _add(_mul(_odd(turns), -2.0), 1.0)), _mul(x, math.pi))
     infinite = build.unary("isinf", x)
     return build.select(small, series, _where(infinite, 0.0, wave, x.dtype))
 
@@ -426,8 +430,7 @@ def _beta(a: Tracer, b: Tracer) -> Tracer:
 def _sign_of_gamma(x: Tracer) -> Tracer:
     """Negative in every second interval between integers below 0."""
     whole = build.unary("floor", x)
-    odd = build.binary("sub", whole, _mul(build.unary("floor", _mul(whole, 0.5)), 2.0))
-    return _where(_less(x, 0.0), _add(_mul(odd, -2.0), 1.0), 1.0, x.dtype)
+    return _where(_less(x, 0.0), _add(_mul(_odd(whole), -2.0), 1.0), 1.0, x.dtype)
 
 
 # Bernoulli's number 2j over (2j)!, for j from 1 on.
@@ -500,9 +503,8 @@ def _riemann(x: Tracer) -> Tracer:
     x = _where(below, x, -1.0, dtype)
     # x / 2 less the nearest integer: its sine has all digits.
     turns = build.unary("round", _mul(x, 0.5))
-    odd = build.binary("sub", turns, _mul(build.unary("floor", _mul(turns, 0.5)), 2.0))
     sine = build.unary("sin", _mul(build.binary("sub", _mul(x, 0.5), turns), math.pi))
-    sine = build.binary("mul", sine, _add(_mul(odd, -4.0), 2.0))
+    sine = build.binary("mul", sine, _add(_mul(_odd(turns), -4.0), 2.0))
     size = build.unary("lgamma", _add(build.unary("neg", x), 1.0))
     size = build.binary("add", size, _mul(_add(x, -1.0), math.log(2 * math.pi)))
     half = build.unary("exp", _mul(size, 0.5))
