@@ -44,6 +44,7 @@ private:
   bool canUnroll(unsigned loop) const;
   void over(ArrayRef<unsigned> loops, Body body);
   void outerSums(ArrayRef<unsigned> loops, Value isFirst);
+  void eachBlock(unsigned loop, int64_t size, llvm::function_ref<void()> body);
   void vectorBlocks();
   void sideBlocks(unsigned side, ArrayRef<int64_t> offsets, int64_t fresh);
   void sums(ArrayRef<int64_t> offsets, int64_t fresh);
@@ -235,6 +236,22 @@ void WindowProductEmitter::outerSums(ArrayRef<unsigned> loops, Value isFirst) {
   linear = before;
 }
 
+/// The body for each `size` iterations of a loop. The last block ends where the loop ends, and may
+/// repeat iterations of the one before it.
+void WindowProductEmitter::eachBlock(unsigned loop, int64_t size, llvm::function_ref<void()> body) {
+  int64_t range = kernel.ranges[loop].constant;
+  auto op = scf::ForOp::create(b, loc, constant(0), constant(range), constant(size));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.getBody());
+  SmallVector<Value, 3> before = linear;
+  Value at = op.getInductionVar();
+  if (range % size)
+    at = arith::MinSIOp::create(b, loc, at, constant(range - size));
+  enter(loop, at);
+  body();
+  linear = before;
+}
+
 /// The vectors of a tile start at `offsets` along their loop. Of the last vector, lanes before
 /// `fresh` belong to the one before it.
 void WindowProductEmitter::vectorBlocks() {
@@ -253,17 +270,7 @@ void WindowProductEmitter::vectorBlocks() {
     offsets.back() = last;
     return inside(offsets, range < width ? 0 : fresh);
   }
-  int64_t block = tile.vectors * width;
-  auto op = scf::ForOp::create(b, loc, constant(0), constant(range), constant(block));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(op.getBody());
-  SmallVector<Value, 3> before = linear;
-  Value at = op.getInductionVar();
-  if (range % block)
-    at = arith::MinSIOp::create(b, loc, at, constant(range - block));
-  enter(tile.vectorLoop, at);
-  inside(offsets, 0);
-  linear = before;
+  eachBlock(tile.vectorLoop, tile.vectors * width, [&] { inside(offsets, 0); });
 }
 
 void WindowProductEmitter::sideBlocks(unsigned side, ArrayRef<int64_t> offsets, int64_t fresh) {
@@ -273,16 +280,7 @@ void WindowProductEmitter::sideBlocks(unsigned side, ArrayRef<int64_t> offsets, 
   int64_t range = kernel.ranges[loop].constant;
   if (static_cast<int>(side) == sharedSide || count == range)
     return sideBlocks(side + 1, offsets, fresh);
-  auto op = scf::ForOp::create(b, loc, constant(0), constant(range), constant(count));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(op.getBody());
-  SmallVector<Value, 3> before = linear;
-  Value at = op.getInductionVar();
-  if (range % count)
-    at = arith::MinSIOp::create(b, loc, at, constant(range - count));
-  enter(loop, at);
-  sideBlocks(side + 1, offsets, fresh);
-  linear = before;
+  eachBlock(loop, count, [&] { sideBlocks(side + 1, offsets, fresh); });
 }
 
 //===- sums ----------------------------------------------------------------===//
