@@ -15,7 +15,7 @@ from ... import ops, random
 from ...base.errors import UnsupportedError
 from .distributions import DISTRIBUTIONS, Draw
 from .graph import Run, fixed, found, implements
-from .values import axis, is_array, kept, named, renamed, size, squeezed
+from .values import axis, is_array, kept, longest, named, renamed, squeezed
 
 
 @implements("PermutationRV", known=lambda node: node.inputs[1 : 2 + (not node.inputs[2].type.ndim)])
@@ -63,13 +63,10 @@ def random_variable(op: Any, node: Apply) -> Run:
     def run(key: Any, sizes: Any, *given: Any) -> Any:
         own, after = random.split(key, 2)
         parameters = [parameter(i, x) for i, x in enumerate(given)]
-        arrays = [x for x in parameters if is_array(x)]
-        wanted: dict[str, int] = {}
-        for d, n in [(axis(i), size(x, i)) for x in arrays for i in range(batch) if axis(i) in x.dims]:
-            wanted[d] = n if wanted.get(d, 1) == 1 else wanted[d]
+        sizes_of_all = longest(x for x in parameters if is_array(x))
+        wanted = {axis(i): sizes_of_all[axis(i)] for i in range(batch) if axis(i) in sizes_of_all}
         if sizes is not None and np.size(fixed(sizes, "the size", node)):
             wanted |= {axis(i): int(n) for i, n in enumerate(np.atleast_1d(sizes))}
-        # Parameters stretch as in NumPy, also where only the call knows that a size is 1.
         parameters = [squeezed(x, wanted) if is_array(x) else x for x in parameters]
         wanted = {d: n for d, n in wanted.items() if d in {axis(i) for i in kept(out)}}
         x = distribution(Draw(own, wanted, dtype), *parameters)

@@ -12,7 +12,20 @@ from pytensor.tensor.subtensor import indices_from_subtensor
 from ... import ops
 from ...base.errors import ArgumentError, Error, IndexError_, UnsupportedError
 from .graph import Run, check, fixed, implements
-from .values import axis, cast, full, is_array, kept, named, numbered, renamed, shape, size, squeezed
+from .values import (
+    axis,
+    cast,
+    full,
+    is_array,
+    kept,
+    longest,
+    named,
+    numbered,
+    renamed,
+    shape,
+    squeezed,
+    stretching,
+)
 
 
 def _entries(op: Any, node: Apply, first: int) -> list[Any]:
@@ -68,12 +81,9 @@ class Selection:
     def _broadcast(self) -> None:
         """Index arrays stretch as in NumPy, also where only the call knows that a size is 1."""
         arrays = {d: x for d, x in self.indexers.items() if hasattr(x, "dims")}
-        longest: dict[str, int] = {}
-        for x in arrays.values():
-            for p, n in x.sizes.items():
-                longest[p] = n if longest.get(p, 1) == 1 else longest[p]
+        sizes = longest(arrays.values())
         for d, x in arrays.items():
-            self.indexers[d] = squeezed(x, longest)
+            self.indexers[d] = squeezed(x, sizes)
 
     def _value(self, v: Any) -> Any:
         return v.data if isinstance(v, Constant) else self.values[v] if isinstance(v, Variable) else v
@@ -158,11 +168,9 @@ def _masked(op: Any, node: Apply, given: Sequence[Any], first: int, mask: Any, t
     mask = renamed(full(mask, type_), {axis(i): axis(first + i) for i in range(type_.ndim)})
     if [mask.sizes[axis(i)] for i in places] != [sizes[i] for i in places]:
         raise mask_error(node, [mask.sizes[axis(i)] for i in places], first, sizes)
-    y = cast(full(given[1], update_type), target.dtype)
+    y = cast(stretching(given[1], update_type), target.dtype)
     order = [*map(axis, range(first)), "place", *map(axis, range(places.stop, target.ndim))]
     y = renamed(y, {axis(i): order[len(order) - update_type.ndim + i] for i in range(update_type.ndim)})
-    single = [d for d, n in y.sizes.items() if n == 1]
-    y = ops.squeeze(y, single) if single else y
     if "place" in y.dims:
         flat = ops.stack(mask, {"flat": tuple(axis(i) for i in places)})
         number = ops.cumsum(ops.astype(flat, "i8"), dim="flat")
@@ -183,10 +191,7 @@ def update(op: Any, node: Apply) -> Run:
             return _masked(op, node, given, *mask)
         s = _selection(op, node, 2, given)
         x = full(given[0], type_, {*kept(type_), *s.axes})
-        y = cast(named(given[1], update_type), type_.dtype)
-        # Values stretch as in NumPy, also where only the call knows that a size is 1.
-        single = [axis(i) for i in range(update_type.ndim) if axis(i) in y.dims and size(y, i) == 1]
-        y = ops.squeeze(y, single) if single else y
+        y = cast(stretching(given[1], update_type), type_.dtype)
         # The axes of y are the last ones of what is selected.
         shift = len(s.order) - update_type.ndim
         y = renamed(y, {axis(i): s.order[i + shift] or "" for i in range(update_type.ndim)})

@@ -72,10 +72,7 @@ class Program:
             x = np.asarray(inputs[i], dtype)
             given.append(_native.from_buffer(x if axes is None else x.reshape([x.shape[k] for k in axes]), dims))
         if self.is_plain:
-            results = program(*given)
-            if type(results) is list:
-                return [x.values for x in results]
-            return [x.values for x in self._checked(results)]
+            return [x.values for x in self._checked(program(*given))]
         advanced = {i: copy.deepcopy(inputs[i]) for i in self.generators}
         for generator in advanced.values():
             given.append(_native.from_buffer(np.asarray(generator.bit_generator.random_raw(), "u8"), ()))

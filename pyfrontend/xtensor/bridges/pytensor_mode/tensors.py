@@ -14,7 +14,7 @@ from ...base.errors import ArgumentError, UnsupportedError
 from ...call.arrays import array
 from ...linalg import diagonal
 from .graph import KNOWN, Graph, Run, check, fixed, found, implements, run_of
-from .values import axis, cast, fit, full, is_array, kept, named, numbered, renamed, shape, size, squeezed
+from .values import axis, cast, fit, full, is_array, kept, longest, named, numbered, renamed, shape, size, squeezed
 
 # ---- the same value --------------------------------------------------------------------------------------------------
 
@@ -252,9 +252,7 @@ def choose(op: Any, node: Apply) -> Run:
         shift = ndim - types[1].ndim + 1
         names = {axis(0): "choice"} | {axis(i): axis(i - 1 + shift) for i in range(1, types[1].ndim)}
         choices = renamed(full(choices, types[1], {*kept(types[1]), 0}), names)
-        sizes: dict[str, int] = {}
-        for d, n in [*places.sizes.items(), *choices.sizes.items()]:
-            sizes[d] = n if sizes.get(d, 1) == 1 else sizes[d]
+        sizes = longest([places, choices])
         places, choices = squeezed(places, sizes), squeezed(choices, sizes)
         count = choices.sizes["choice"]
         if op.mode == "raise":

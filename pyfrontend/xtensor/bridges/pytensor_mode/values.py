@@ -76,10 +76,26 @@ def renamed(x: Any, names: dict[str, str]) -> Any:
     return ops.rename(x, names) if names else x
 
 
+def longest(arrays: Iterable[Any]) -> dict[str, int]:
+    """The size of each dim of arrays that stretch as in NumPy, also where only the call knows that a size is 1."""
+    sizes: dict[str, int] = {}
+    for x in arrays:
+        for d, n in x.sizes.items():
+            sizes[d] = n if sizes.get(d, 1) == 1 else sizes[d]
+    return sizes
+
+
 def squeezed(x: Any, longest: Mapping[str, int]) -> Any:
     """`x` without the dims of size 1 that are longer in others: these broadcast."""
     gone = [d for d, n in x.sizes.items() if n == 1 and longest.get(d, 1) != 1]
     return ops.squeeze(x, gone) if gone else x
+
+
+def stretching(x: Any, type_: Any) -> Any:
+    """A value of a variable of this type, without the axes whose size is 1 in this call."""
+    x = named(x, type_)
+    single = [axis(i) for i in range(type_.ndim) if axis(i) in x.dims and size(x, i) == 1]
+    return ops.squeeze(x, single) if single else x
 
 
 def numbered(x: Any, order: Sequence[str | None]) -> Any:
