@@ -28,7 +28,7 @@ struct BlockCut {
 
 } // namespace
 
-static Value slice(Distributor &t, Value x, StringAttr dim, int64_t offset, int64_t size) {
+Value xtensor::sliced(Distributor &t, Value x, StringAttr dim, int64_t offset, int64_t size) {
   if (offset == 0 && arrayType(x).getSize(dim) == size)
     return x;
   return SliceOp::create(t.b, t.loc(), x, t.b.getArrayAttr({dim}), offset, size, int64_t(1));
@@ -49,7 +49,7 @@ static Value stored(Distributor &t, Value x, const MeshDim &along) {
   return x;
 }
 
-static Value concat(Distributor &t, ArrayRef<Value> parts, StringAttr dim) {
+Value xtensor::joined(Distributor &t, ArrayRef<Value> parts, StringAttr dim) {
   return parts.size() == 1 ? parts[0]
                            : ConcatOp::create(t.b, t.loc(), parts, dim.getValue()).getResult();
 }
@@ -89,10 +89,10 @@ static FailureOr<SmallVector<Value>> onBlocks(Distributor &t, Operation *op,
       part.push_back(cuts.size() == 1 ? stored(t, result, *cut.along) : result);
     }
   }
-  SmallVector<Value> joined;
+  SmallVector<Value> whole;
   for (ArrayRef<Value> part : parts)
-    joined.push_back(concat(t, part, cut.into ? cut.into : cut.dim));
-  return joined;
+    whole.push_back(joined(t, part, cut.into ? cut.into : cut.dim));
+  return whole;
 }
 
 /// Operands that are not cut are stored, too: a loop that also computes them may round otherwise.
@@ -145,10 +145,11 @@ static Value combinedBlocks(Distributor &t, ReduceKind kind, Value blocks,
     blocks = AllGatherOp::create(t.b, t.loc(), blocks, cut.into.getValue(), along.name.getValue(),
                                  along.communicator, along.processes);
     for (int64_t n = along.blocks; n > 1; n = arrayType(blocks).getSize(cut.into)) {
-      Value x = slice(t, blocks, cut.into, 0, n / 2), y = slice(t, blocks, cut.into, n / 2, n / 2);
+      Value x = sliced(t, blocks, cut.into, 0, n / 2),
+            y = sliced(t, blocks, cut.into, n / 2, n / 2);
       Value both = kind == ReduceKind::sum ? AddOp::create(t.b, t.loc(), x, y).getResult()
                                            : MulOp::create(t.b, t.loc(), x, y).getResult();
-      blocks = n % 2 ? concat(t, {both, slice(t, blocks, cut.into, n - 1, 1)}, cut.into) : both;
+      blocks = n % 2 ? joined(t, {both, sliced(t, blocks, cut.into, n - 1, 1)}, cut.into) : both;
     }
     gone.push_back(cut.into);
   }

@@ -10,6 +10,11 @@ namespace xtensor {
 /// Whether the order in which an op adds or multiplies may depend on sizes of dims that it does not
 /// name.
 bool roundsBySize(mlir::Operation *op);
+/// Some positions along a dim; `x` itself if these are all.
+mlir::Value sliced(Distributor &t, mlir::Value x, mlir::StringAttr dim, int64_t offset,
+                   int64_t size);
+/// One after another along a dim.
+mlir::Value joined(Distributor &t, llvm::ArrayRef<mlir::Value> parts, mlir::StringAttr dim);
 /// Some rows of this process's part, in memory of their own: a halo that sends nothing. Loops
 /// before and after are not fused with it, and what reads it finds the same strides for any number
 /// of processes.

@@ -215,15 +215,8 @@ static Value combine(OpBuilder &b, Location loc, CumulativeKind kind, Value x, V
 /// A scan whose operand is a part along its dim.
 static Value scanned(Distributor &t, CumulativeOp op, const MeshDim &along) {
   StringAttr dim = op.getDimAttr();
-  int64_t size = arrayType(op.getX()).getSize(dim) / along.mine(), one = 1;
+  int64_t size = arrayType(op.getX()).getSize(dim) / along.mine();
   CumulativeKind kind = op.getKind();
-  auto cut = [&](Value x, int64_t offset, int64_t size) -> Value {
-    return SliceOp::create(t.b, t.loc(), x, t.b.getArrayAttr({dim}), offset, size, one);
-  };
-  auto joined = [&](ArrayRef<Value> parts) -> Value {
-    return parts.size() == 1 ? parts[0]
-                             : ConcatOp::create(t.b, t.loc(), parts, dim.getValue()).getResult();
-  };
   SmallVector<Value> scans, totals;
   for (int64_t block = 0; block < along.mine(); ++block) {
     Value x = op.getX(), y = op.getY();
@@ -233,12 +226,12 @@ static Value scanned(Distributor &t, CumulativeOp op, const MeshDim &along) {
       y = ownRows(t, y, dim, along, 0, size);
     }
     int64_t last = op.getReverse() ? 0 : size - 1;
-    Value total = cut(y, last, one);
+    Value total = sliced(t, y, dim, last, 1);
     scans.push_back(y);
-    totals.push_back(op.getExclusive() ? combine(t.b, t.loc(), kind, total, cut(x, last, one))
-                                       : total);
+    totals.push_back(
+        op.getExclusive() ? combine(t.b, t.loc(), kind, total, sliced(t, x, dim, last, 1)) : total);
   }
-  Value all = AllGatherOp::create(t.b, t.loc(), joined(totals), dim.getValue(),
+  Value all = AllGatherOp::create(t.b, t.loc(), joined(t, totals, dim), dim.getValue(),
                                   along.name.getValue(), along.communicator, along.processes);
   Value before =
       CumulativeOp::create(t.b, t.loc(), kind, all, dim, op.getReverse(), /*exclusive=*/true);
@@ -251,7 +244,7 @@ static Value scanned(Distributor &t, CumulativeOp op, const MeshDim &along) {
     at = GatherOp::create(t.b, t.loc(), IndexMode::clip, before, at, t.b.getArrayAttr({dim}));
     y = combine(t.b, t.loc(), kind, y, at); // in the order of the first operand's dims
   }
-  return joined(scans);
+  return joined(t, scans, dim);
 }
 
 /// Each process scans its part, or each of its blocks. Then it adds what those before combine to,

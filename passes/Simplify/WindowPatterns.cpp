@@ -177,10 +177,10 @@ bool isReorder(Operation *op) {
   return broadcast && arrayType(broadcast.getX()).getRank() == broadcast.getType().getRank();
 }
 
-/// Windows that start `stride` apart: element u * stride + r of the result adds up places q *
-/// stride
-/// + r of the windows. So the places are split into q and r, windows one apart are added up along
-/// q, and r becomes a part of the dim. No zeros between the windows' starts are multiplied.
+/// Windows that start `stride` apart: element u * stride + r of the result adds up the places
+/// q * stride + r of the windows. So the places are split into q and r, windows one apart are added
+/// up along q, and r becomes a part of the dim. No zeros between the windows' starts are
+/// multiplied.
 template <typename Product>
 struct OverlapInPhases : OpRewritePattern<OverlapAddOp> {
   using OpRewritePattern<OverlapAddOp>::OpRewritePattern;
