@@ -5,6 +5,8 @@
 #include "Fourier/Scratch.h"
 #include "runtime.h"
 
+// DUCC calls std::find and std::copy_n without including what declares them.
+#include <algorithm>
 #include <exception>
 #include <list>
 
