@@ -1,8 +1,10 @@
 # MLIR knows traits and interfaces by the names that a compiler prints for their classes, and Clang
 # and GCC print them differently: what is built with the other one loads, and finds no op's traits.
 # Asks a library that is not known to be Clang's, as Debian's is.
-if(NOT (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND MLIR_DIR MATCHES "^/usr/lib/llvm-"))
+if(NOT (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND MLIR_DIR MATCHES "^${CMAKE_SYSROOT}/usr/lib/llvm-"))
   include(CheckCXXSourceRuns)
+  include(CMakePushCheckState)
+  cmake_push_check_state()
   set(CMAKE_REQUIRED_INCLUDES ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
   set(CMAKE_REQUIRED_FLAGS "-std=c++17 -fno-rtti -fvisibility=hidden")
   set(CMAKE_REQUIRED_LIBRARIES MLIR LLVM)
@@ -14,6 +16,7 @@ if(NOT (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND MLIR_DIR MATCHES "^/usr/lib/l
       mlir::OperationName name(\"builtin.module\", &context);
       return name.hasTrait<mlir::OpTrait::SymbolTable>() ? 0 : 1;
     }" XTENSOR_SAME_TYPE_NAMES)
+  cmake_pop_check_state()
   if(NOT XTENSOR_SAME_TYPE_NAMES)
     message(FATAL_ERROR
       "What ${CMAKE_CXX_COMPILER} builds does not work with this MLIR (${MLIR_DIR}), which another "
