@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
+from .call.arguments import needs_function
 from .compiler.debug import check_shared as check_shared
 from .compiler.debug import dump_phases as dump_phases
 from .trace.printing import show
 from .trace.scope import tracing
 from .trace.stopping import stop
+from .transforms.callback import callback as _callback
 from .transforms.custom import custom_derivative
 
-__all__ = ["backward", "breakpoint", "check_shared", "dump_phases", "print"]
+__all__ = ["backward", "breakpoint", "callback", "check_shared", "dump_phases", "print"]
 
 
 def __dir__() -> list[str]:
@@ -63,6 +67,31 @@ def backward(x: Any, text: str = "{}") -> Any:
 
 def _same(x: Any) -> Any:
     return x
+
+
+def callback(f: Callable[..., Any], *args: Any) -> None:
+    """Calls `f(*args)` each time that the program gets here, for its effect: callback(losses.append, loss).
+
+    f: gets the arguments, with concrete arrays on the CPU in place of traced ones. What it returns is not looked at.
+
+    Calls come in the order of the program. In xt.vectorize there is a call for each instance. Derivatives do not see
+    it. An exception in `f` is that of the call of the program. A bundle cannot have such a call: xt.export raises
+    UnsupportedError. `xt.callback` takes results back, too.
+
+    Example:
+    >>> seen = []
+    >>> f = xt.jit(lambda x: [xt.debug.callback(lambda x: seen.append(x.item()), x), x * x][1])
+    >>> y = f(3.0)
+    >>> seen
+    [3.0]
+    """
+
+    def effect(*args: Any) -> tuple[()]:
+        f(*args)
+        return ()
+
+    needs_function("debug.callback", f)
+    _callback(functools.wraps(f)(effect) if hasattr(f, "__name__") else effect, *args, result=())
 
 
 def breakpoint() -> None:

@@ -237,3 +237,26 @@ def test_wrong_requests_are_errors() -> None:
         xt.callback(Sorted(), X, result=X, ordered=True, together=True)
     with pytest.raises(xt.ArgumentTypeError, match=r"callback\(derivative=\): write a function"):
         xt.jit(lambda x: xt.callback(Sorted(), x, result=x, derivative=3))(X)
+
+
+def test_for_its_effect_alone() -> None:
+    seen: list[float] = []
+
+    def f(x: xt.Array) -> xt.Array:
+        def step(i: xt.Array, y: xt.Array) -> xt.Array:
+            xt.debug.callback(lambda y: seen.append(y.item()), y)
+            return y * 2.0
+
+        return xt.fori_loop(0, 3, step, x)
+
+    x = xt.array(3.0)
+    assert xt.jit(f)(x).item() == 24 and seen == [3, 6, 12]
+    seen.clear()
+    assert xt.jit(xt.grad(f))(x).item() == 8 and seen == [3, 6, 12]
+    seen.clear()
+    assert f(x).item() == 24 and seen == [3, 6, 12]
+    seen.clear()
+    xt.jit(xt.vectorize(f, "n"))(xt.array([1.0, 5.0], "n"))
+    assert sorted(seen) == [1, 2, 4, 5, 10, 20]
+    with pytest.raises(xt.ArgumentTypeError, match=r"xt.debug.callback needs a function"):
+        xt.debug.callback(seen, x)
