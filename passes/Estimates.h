@@ -88,6 +88,8 @@ unsigned bodyCost(mlir::linalg::LinalgOp op);
 bool hasExpensiveBody(mlir::linalg::LinalgOp op);
 /// Cost of all points: at least one instruction for each.
 Amount workOf(mlir::linalg::LinalgOp op);
+/// On a forall: the cost of one iteration, without that of its linalg ops.
+constexpr llvm::StringLiteral kWorkAttribute = "xtensor.work";
 
 //===- thresholds ----------------------------------------------------------===//
 

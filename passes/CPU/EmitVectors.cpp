@@ -8,7 +8,7 @@
 #include "CPU/WindowProduct.h"
 #include "Estimates.h"
 #include "KernelCalls.h"
-#include "Schedule/ScheduleTable.h"
+#include "Schedule/Grain.h"
 #include "XTensor/XTensor.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -79,19 +79,13 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
     }
   }
 
-  /// Iterations that make about two microseconds.
+  /// Loops made after the schedule need one, too.
   static void setGrain(scf::ForallOp forall) {
-    Builder b(forall);
-    int64_t grain = 0;
-    if (auto schedule = forall->getAttrOfType<DictionaryAttr>("xtensor.schedule"))
-      if (auto chosen = schedule.getAs<IntegerAttr>("grain"))
-        grain = chosen.getInt();
-    if (!grain) {
-      Amount work = 1;
-      forall.walk([&](linalg::LinalgOp op) { work += workOf(op); });
-      grain = divideUp(ScheduleTable::of("cpu")->grainWork(), work).count();
-    }
-    forall->setAttr("xtensor.grain", b.getI64IntegerAttr(grain));
+    if (forall->hasAttr(kGrainAttribute))
+      return;
+    Amount work = 1;
+    forall.walk([&](linalg::LinalgOp op) { work += workOf(op); });
+    forall->setAttr(kGrainAttribute, Builder(forall).getI64IntegerAttr(grainFor(work).count()));
   }
 
   LogicalResult emitBlock(Block &block, Views &views, KernelCalls &calls) {
@@ -207,7 +201,7 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
     else
       linalg::CopyOp::create(in, loc, part(source), part(target));
     int64_t grain = divideUp(kSharedElements, each * step).count();
-    forall->setAttr("xtensor.grain", b.getI64IntegerAttr(grain));
+    forall->setAttr(kGrainAttribute, b.getI64IntegerAttr(grain));
     return forall.getBody();
   }
 

@@ -1,5 +1,6 @@
 #include "CPU/Gemm.h"
 #include "Estimates.h"
+#include "Schedule/Grain.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -197,7 +198,7 @@ void GemmEmitter::emit() {
     if (parallel) {
       auto forall =
           scf::ForallOp::create(b, loc, ArrayRef<OpFoldResult>{range}, ValueRange(), std::nullopt);
-      forall->setAttr("xtensor.grain",
+      forall->setAttr(kGrainAttribute,
                       b.getI64IntegerAttr(std::max<int64_t>(1, (kChunk / work()).count())));
       b.setInsertionPointToStart(forall.getBody());
       ivs.push_back(forall.getInductionVar(0));

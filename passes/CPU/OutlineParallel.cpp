@@ -2,6 +2,7 @@
 #include "Buffers/Passes.h"
 #include "CPU/MemRefPointers.h"
 #include "CPU/Passes.h"
+#include "Schedule/Grain.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -48,7 +49,7 @@ struct OutlineParallelPass : xtensor::impl::OutlineParallelBase<OutlineParallelP
   }
 
   static int64_t grainOf(scf::ForallOp forall) {
-    auto grain = forall->getAttrOfType<IntegerAttr>("xtensor.grain");
+    auto grain = forall->getAttrOfType<IntegerAttr>(kGrainAttribute);
     return grain ? grain.getInt() : 1;
   }
 

@@ -6,6 +6,7 @@
 #include "CPU/Gemm.h"
 #include "CPU/RegisterTile.h"
 #include "Estimates.h"
+#include "Schedule/Grain.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -208,7 +209,7 @@ void WindowProductEmitter::emit() {
   if (!shared.empty()) {
     auto forall = scf::ForallOp::create(b, loc, from, to, by, ValueRange(), std::nullopt);
     int64_t grain = std::max<int64_t>(1, (Amount(kTileChunk) / work).count());
-    forall->setAttr("xtensor.grain", b.getI64IntegerAttr(grain));
+    forall->setAttr(kGrainAttribute, b.getI64IntegerAttr(grain));
     b.setInsertionPointToStart(forall.getBody());
     for (auto [loop, iv] : llvm::zip_equal(shared, forall.getInductionVars()))
       enter(loop, iv);

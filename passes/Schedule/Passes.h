@@ -1,4 +1,4 @@
-// Passes that write schedules on grouped ops.
+// The pass that chooses the chunks of parallel loops.
 
 #ifndef XTENSOR_PASSES_SCHEDULE_PASSES_H
 #define XTENSOR_PASSES_SCHEDULE_PASSES_H

@@ -1,5 +1,4 @@
-// Passes that write schedules. The choices themselves are rows of
-// library/<target>.def.
+// The pass that chooses the chunks of parallel loops.
 
 #ifndef XTENSOR_PASSES_SCHEDULE
 #define XTENSOR_PASSES_SCHEDULE
@@ -7,30 +6,24 @@
 include "mlir/Pass/PassBase.td"
 
 def Schedule : Pass<"xtensor-schedule", "::mlir::func::FuncOp"> {
-  let summary = "Look up how each op is vectorised, unrolled, called or chunked";
+  let summary = "Choose the size of the chunks of parallel loops";
   let description = [{
-    The best unroll factors, vectorised loops and libraries depend on the machine. They are found by
-    experiment, not by a cost model. The pass looks them up by target, kind of op and element type,
-    and writes them as attributes on the ops. So they can be read, tested and changed in the IR.
-    `xtensor.schedule` has these fields:
-
-    * on linalg.generic: `kind`, and either `library`, or `unroll` and `vector`;
-    * on scf.forall: `grain`, the least number of iterations per chunk.
-
-    `library` is the library routine that computes the op. `unroll` is the number of independent
-    vectors per step. `vector` is the index of the loop that is vectorised, or -1.
+    A thread takes chunks of a parallel loop. A chunk of little work costs more than it brings: to
+    wake a thread takes about two microseconds. The pass estimates the work of one iteration. It
+    writes on each `scf.forall` how many iterations a chunk has at least, as the attribute
+    `xtensor.grain`. So the choice can be read, tested and changed in the IR.
 
     ```mlir
-    %s = linalg.generic ins(%row) outs(%zero) { addf }     // [1024] -> []
+    scf.forall (%i) in (1000) { linalg.generic { negf } }           // 100 elements for each %i
     ```
     ==>
     ```mlir
-    %s = linalg.generic ins(%row) outs(%zero)
-        attrs = {xtensor.schedule = {kind = "row-reduction", unroll = 4, vector = 0}} { addf }
+    scf.forall (%i) in (1000) { linalg.generic { negf } } {xtensor.grain = 163 : i64}
     ```
+
+    Upstream has no such pass. How a loop is vectorised and unrolled is chosen where its code is
+    emitted, by `xtensor-emit-vectors`.
   }];
-  let options = [Option<"target", "target", "std::string", "\"cpu\"",
-                        "which table of passes/Schedule/library to use">];
 }
 
 #endif // XTENSOR_PASSES_SCHEDULE

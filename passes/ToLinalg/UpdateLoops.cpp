@@ -198,7 +198,7 @@ SmallVector<Value> UpdateLoops::forall(ArrayRef<OpFoldResult> ends, Amount work,
   if (states)
     inits.push_back(states);
   auto loop = scf::ForallOp::create(b, loc, ends, inits, std::nullopt);
-  loop->setAttr("xtensor.work", b.getI64IntegerAttr(work.count()));
+  loop->setAttr(kWorkAttribute, b.getI64IntegerAttr(work.count()));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Spans spans = spansOf(loop.getInductionVars());
