@@ -2,6 +2,7 @@
 // thread pool, scratch memory, and the rule for when OpenBLAS uses its own threads.
 #pragma once
 
+#include "SmallMatrices.h"
 #include "runtime.h"
 
 #include <algorithm>
@@ -43,12 +44,20 @@ struct Matrix {
   }
 };
 
-/// to = from; both have the same sizes. In blocks, since one of them may be walked across.
+/// to = from; both have the same sizes. Rows are copied or transposed by vectors, if possible: a
+/// loop over single elements is slow if the linker puts it across two cache lines.
 template <typename S, typename T>
 void copy(const Matrix<S> &from, const Matrix<T> &to) {
   constexpr int64_t kBlock = 32;
   if (to.columnStride > to.rowStride && to.rows > 1)
     return copy(from.transposed(), to.transposed());
+  if (to.columnStride == 1 && from.columnStride == 1) {
+    for (int64_t i = 0; i < to.rows; ++i)
+      std::copy_n(from.data + i * from.rowStride, to.columns, to.data + i * to.rowStride);
+    return;
+  }
+  if (to.columnStride == 1 && from.rowStride == 1)
+    return transpose(to.rows, to.columns, from.data, from.columnStride, to.data, to.rowStride);
   for (int64_t i0 = 0; i0 < to.rows; i0 += kBlock)
     for (int64_t j0 = 0; j0 < to.columns; j0 += kBlock)
       for (int64_t i = i0, iEnd = std::min(to.rows, i0 + kBlock); i < iEnd; ++i)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 // One version per generation of vector instructions, chosen when the library is loaded.
@@ -15,6 +16,47 @@
 using namespace xtensor;
 
 namespace {
+
+/// Of a tile of 8 x 8.
+template <typename T>
+XT_INLINE void transposeTile(const T *from, int64_t fromRow, T *to, int64_t toRow) {
+  typedef T Row __attribute__((vector_size(8 * sizeof(T))));
+  Row rows[8], mixed[8];
+  for (int64_t i = 0; i < 8; ++i)
+    std::memcpy(&rows[i], from + i * fromRow, sizeof(Row));
+  // Each step interleaves the rows with those four further on. Three of them transpose.
+  for (int64_t step = 0; step < 3; ++step) {
+    for (int64_t i = 0; i < 4; ++i) {
+      mixed[2 * i] = __builtin_shufflevector(rows[i], rows[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
+      mixed[2 * i + 1] = __builtin_shufflevector(rows[i], rows[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
+    }
+    for (int64_t i = 0; i < 8; ++i)
+      rows[i] = mixed[i];
+  }
+  for (int64_t i = 0; i < 8; ++i)
+    std::memcpy(to + i * toRow, &rows[i], sizeof(Row));
+}
+
+template <typename T>
+XT_INLINE void transposeAny(int64_t rows, int64_t columns, const T *from, int64_t fromRow, T *to,
+                            int64_t toRow) {
+  // In blocks: what a block reads and writes stays in the cache.
+  constexpr int64_t kBlock = 32, kTile = 8;
+  for (int64_t i0 = 0; i0 < rows; i0 += kBlock)
+    for (int64_t j0 = 0; j0 < columns; j0 += kBlock)
+      for (int64_t i = i0; i < std::min(rows, i0 + kBlock); i += kTile)
+        for (int64_t j = j0; j < std::min(columns, j0 + kBlock); j += kTile) {
+          const T *tile = from + j * fromRow + i;
+          T *result = to + i * toRow + j;
+          if (i + kTile <= rows && j + kTile <= columns) {
+            transposeTile(tile, fromRow, result, toRow);
+            continue;
+          }
+          for (int64_t r = 0; r < std::min(kTile, rows - i); ++r)
+            for (int64_t c = 0; c < std::min(kTile, columns - j); ++c)
+              result[r * toRow + c] = tile[c * fromRow + r];
+        }
+}
 
 template <typename T, int64_t columns>
 XT_INLINE void solve(int64_t n, const T *l, int64_t rowStride, int64_t columnStride, bool unit,
@@ -435,6 +477,15 @@ XT_CLONES void multiplyLower(int64_t n, const float *l, int64_t rowStride, int64
 XT_CLONES void multiplyLower(int64_t n, const double *l, int64_t rowStride, int64_t columnStride,
                              bool strict, double *x, int64_t columns, int64_t leading) {
   multiplyAny(n, l, rowStride, columnStride, strict, x, columns, leading);
+}
+
+XT_CLONES void transpose(int64_t rows, int64_t columns, const float *from, int64_t fromRow,
+                         float *to, int64_t toRow) {
+  transposeAny(rows, columns, from, fromRow, to, toRow);
+}
+XT_CLONES void transpose(int64_t rows, int64_t columns, const double *from, int64_t fromRow,
+                         double *to, int64_t toRow) {
+  transposeAny(rows, columns, from, fromRow, to, toRow);
 }
 
 XT_CLONES void addLowerProduct(int64_t n, int64_t k, const float *a, const float *b, float *c,

@@ -17,6 +17,12 @@ constexpr int64_t kSmallFactors = 32;
 /// row.
 constexpr int64_t kSolveColumns = 32;
 
+/// B = A^T: B is row-major, rows x columns, its rows `toRow` apart, and those of A `fromRow`.
+void transpose(int64_t rows, int64_t columns, const float *from, int64_t fromRow, float *to,
+               int64_t toRow);
+void transpose(int64_t rows, int64_t columns, const double *from, int64_t fromRow, double *to,
+               int64_t toRow);
+
 /// X of L X = X in place: L is n x n with any strides (negative ones, too), of which the lower
 /// triangle is read; X has `columns` columns, 1 or a multiple of kSolveColumns, and its rows are
 /// `leading` apart.
