@@ -104,6 +104,7 @@ static void addLinalg(OpPassManager &pm, StringRef target) {
   ToLinalgOptions options;
   if (!hasFourier(target))
     pm.addNestedPass<func::FuncOp>(createDecomposeFourier());
+  pm.addNestedPass<func::FuncOp>(createDecomposeWindows());
   if (backendOf(target) == Backend::cpu) {
     if (hasFma(target))
       pm.addNestedPass<func::FuncOp>(createFuseProducts());

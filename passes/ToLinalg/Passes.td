@@ -67,6 +67,41 @@ def DecomposeFourier : Pass<"xtensor-decompose-fourier", "::mlir::func::FuncOp">
   let dependentDialects = ["::xtensor::XTensorDialect"];
 }
 
+def DecomposeWindows : Pass<"xtensor-decompose-windows", "::mlir::func::FuncOp"> {
+  let summary = "Reduce long windows in parts that windows share";
+  let description = [{
+    A reduction over all windows of w elements takes n w operations, though neighbouring windows
+    share most of their elements. This pass reduces the windows of a elements first. A window of a b
+    elements consists of b such windows, a apart, so it takes a + b operations in place of a b. The
+    pass repeats this: windows of 1,000 elements take 3 loops of 10 operations.
+
+    * Each result combines the elements of its own window, and only these. So an infinity or NaN
+      does not reach other windows, nothing cancels, and sums have smaller errors than in order.
+    * Extrema may combine an element twice: the last parts overlap. In sums and products of other
+      lengths, a short window of the last elements remains.
+    * Windows along several dims are reduced along one dim after the other.
+    * A loop over memory costs as much as 8 operations. The pass chooses the numbers with the least
+      cost, or leaves the reduction as it is.
+    * The parts of sums in half precision are f32.
+
+    Programs of `deterministic=` (`xtensor.unfused`) stay as they are, because the choice depends on
+    the length of the dim in one process.
+
+    ```mlir
+    %0 = xtensor.window %x t into w size 100 stride 1 dilation 1
+    %y = xtensor.reduce sum %0 over [w]
+    ```
+    ==>
+    ```mlir
+    %0 = xtensor.window %x t into w size 10 stride 1 dilation 1
+    %1 = xtensor.reduce sum %0 over [w]
+    %2 = xtensor.window %1 t into w size 10 stride 1 dilation 10
+    %y = xtensor.reduce sum %2 over [w]
+    ```
+  }];
+  let dependentDialects = ["::xtensor::XTensorDialect"];
+}
+
 def FuseProducts : Pass<"xtensor-fuse-products", "::mlir::func::FuncOp"> {
   let summary = "Mark sums that are computed together with a product, rounded once";
   let description = [{

@@ -23,6 +23,7 @@ from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import Size, by_dim, extend, fail, fresh, integer, is_static, reorder, size_of, static_size
+from .moments import Moments
 from .moving import inside
 from .operators import missing_dtype, where
 from .reductions import constant_at_ends, count
@@ -207,16 +208,58 @@ def _rolled(
     nan, shape = p.constant(np.nan, x.dtype), {d: size_of(x, d) for d in x.dims}
     if any(size > static_size("rolling", x, d) for d, size in sizes.items()):
         return build.labelled(extend(nan, shape, tuple(shape)), x)
-    names: list[str] = []
-    y = x
-    for dim, size in sizes.items():
-        names.append(fresh(y.dims, "window"))
-        y = windows(y, dim, size, names[-1])
-    y = reorder(reduced(kind, y, tuple(names)), x.dims)
+    if _is_spread(kind, x):
+        variance = Moments(p.constant(1, x.dtype), x).windows(sizes).variance()
+        y = reorder(variance if kind == "var" else _root(variance), x.dims)
+    else:
+        names: list[str] = []
+        y = x
+        for dim, size in sizes.items():
+            names.append(fresh(y.dims, "window"))
+            y = windows(y, dim, size, names[-1])
+        y = reorder(reduced(kind, y, tuple(names)), x.dims)
     for dim, size in sizes.items():
         low = _low(size, center[dim])
         y = build.pad(y, nan, {dim: (low, size - 1 - low, 0)})
     return y
+
+
+def _is_spread(kind: str, x: Tracer) -> bool:
+    return kind in ("var", "std") and x.dtype.kind == "f"
+
+
+def _spread_present(
+    x: Tracer, present: Tracer, sizes: Mapping[str, Any], center: dict[str, bool]
+) -> tuple[Tracer, Tracer]:
+    """How many elements each window has, and their variance."""
+    lows = {d: _low(n, center[d]) for d, n in sizes.items()}
+    around = {d: (lows[d], n - 1 - lows[d], 0) for d, n in sizes.items()}
+    padded = [build.pad(v, p.zero(v.dtype), around) for v in (present, x)]
+    found = Moments(padded[0], padded[1]).windows(sizes)
+    return found.count, found.variance()
+
+
+def _reduced_present(
+    kind: str, x: Tracer, present: Tracer, fill: Tracer, sizes: Mapping[str, Size], center: dict[str, bool]
+) -> tuple[Tracer, Tracer]:
+    """How many elements each window has, and what they are reduced to."""
+    names = {}
+    for dim, size in sizes.items():
+        names[dim] = fresh(x.dims, "window")
+        low = _low(size, center[dim])
+        x = _around(x, fill, dim, names[dim], size, low)
+        present = _around(present, p.zero(x.dtype), dim, names[dim], size, low)
+    over = tuple(names.values())
+    number = build.reduce("sum", present, over)
+    if kind not in ("mean", "var", "std"):
+        return number, build.reduce(kind, x, over)
+    at_least_one = build.binary("maximum", number, p.constant(1, x.dtype))
+    y = mean = build.binary("div", build.reduce("sum", x, over), at_least_one)
+    if kind != "mean":
+        centred = build.binary("mul", build.binary("sub", x, mean), present)
+        squares = build.reduce("sum", build.binary("mul", centred, centred), over)
+        y = build.binary("div", squares, at_least_one)
+    return number, _root(y) if kind == "std" else y
 
 
 def _rolled_present(
@@ -227,24 +270,11 @@ def _rolled_present(
     neutral = {"max": -np.inf, "min": np.inf, "prod": 1.0}.get(kind, 0.0)
     x = build.select(there, x, p.constant(neutral, x.dtype))
     present = p.cast(there, x.dtype)
-    names = {}
-    for dim, size in sizes.items():
-        names[dim] = fresh(x.dims, "window")
-        low = _low(size, center[dim])
-        x = _around(x, p.constant(neutral, x.dtype), dim, names[dim], size, low)
-        present = _around(present, p.zero(x.dtype), dim, names[dim], size, low)
-    over = tuple(names.values())
-    number = build.reduce("sum", present, over)
-    at_least_one = build.binary("maximum", number, p.constant(1, x.dtype))
-    if kind in ("mean", "var", "std"):
-        y = mean = build.binary("div", build.reduce("sum", x, over), at_least_one)
-        if kind != "mean":
-            centred = build.binary("mul", build.binary("sub", x, mean), present)
-            squares = build.reduce("sum", build.binary("mul", centred, centred), over)
-            y = build.binary("div", squares, at_least_one)
-            y = y if kind == "var" else _root(y)
+    if _is_spread(kind, x) and all(is_static(x, d) and isinstance(n, int) for d, n in sizes.items()):
+        number, y = _spread_present(x, present, sizes, center)
+        y = y if kind == "var" else _root(y)
     else:
-        y = build.reduce(kind, x, over)
+        number, y = _reduced_present(kind, x, present, p.constant(neutral, x.dtype), sizes, center)
     least = build.binary("maximum", p.amount(min_periods, x.dtype), p.constant(1, x.dtype))
     enough = build.compare("ge", number, least)
     return build.select(enough, y, p.constant(np.nan, x.dtype))

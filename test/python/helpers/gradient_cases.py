@@ -307,6 +307,13 @@ case("overlap_add", lambda x: build.overlap_add(x, "a", "w", 8, 2), {"a": 3, "w"
 for kind in ("sum", "mean", "max", "min", "prod", "var", "std"):
     case(f"rolling {kind}", lambda x, k=kind: getattr(x.rolling(a=3), k)().isel(a=slice(2, None)), {"a": 6, "b": 2})
     case(f"coarsen {kind}", lambda x, k=kind: getattr(x.coarsen(a=3), k)(), {"b": 2, "a": 6})
+for kind in ("sum", "max", "var", "std"):
+    case(
+        f"rolling {kind}, long",
+        lambda x, k=kind: getattr(x.rolling(a=14), k)().isel(a=slice(13, None)),
+        {"a": 30},
+    )
+case("rolling var min_periods", lambda x: x.rolling(a=14, min_periods=2).var().isel(a=slice(1, None)), {"a": 30})
 case("rolling min_periods", lambda x: x.rolling(a=3, min_periods=1, center=True).mean(), {"a": 5, "b": 2})
 case(
     "conv",
