@@ -85,7 +85,11 @@ class _Formatter(string.Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, Array):
             return _text(value, format_spec)
-        if not format_spec and any(isinstance(x, Array) for x in tree.leaves(value)):
+        if (
+            not format_spec
+            and not isinstance(value, _Trial)
+            and any(isinstance(x, (Array, _Trial)) for x in tree.leaves(value))
+        ):
             value = tree.map(_Shown, value)
         return str(super().format_field(value, format_spec))
 
@@ -99,10 +103,16 @@ def _does_not_fit(op: str, text: str, error: Exception) -> ArgumentError:
 
 
 class _Part:
-    """A part of an array that is not known while the function is traced. It takes each format."""
+    """A part of an array that is not known while the function is traced. It takes each format, and has no items."""
 
     def __getattr__(self, _: str) -> _Part:
         return self
+
+    def __call__(self, *_: Any) -> _Part:
+        return self
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
 
     def __getitem__(self, _: Any) -> _Part:
         return self

@@ -49,6 +49,19 @@ def test_every_dtype_is_printed_as_numpy_does(capsys: Any, dtype: str) -> None:
     assert found == [f"{np.array2string(plain)} (i: 3)"]
 
 
+def test_keys_are_printed_as_pytrees(capsys: Any) -> None:
+    def f(key: xt.random.Key) -> Any:
+        say("{} {k.dims} {k.sizes} {k.words}", key, k=key)
+        return 0.0
+
+    key = xt.random.key(3)
+    for g in (f, xt.jit(f)):
+        assert lines_of(capsys, lambda g=g: g(key)) == ["Key(3) () {} 3"]
+    a, b = xt.random.split(key, sample=2).words.values
+    wanted = [f"[sample: {i}] Key({word}) () {{}} {word}" for i, word in enumerate((a, b))]
+    assert lines_of(capsys, lambda: xt.vectorize(f, "sample")(xt.random.split(key, sample=2))) == wanted
+
+
 def test_loops_and_branches_print_each_time_in_order(capsys: Any) -> None:
     def f(x: Any) -> Any:
         total, _ = xt.scan(lambda c, e: (shown("c {}", c) + e, None), xt.sum(x) * 0, x, dim="i")
@@ -91,6 +104,13 @@ def test_derivatives_compute_again_without_printing_again(capsys: Any, name: str
         # A loop that is bounded may evaluate its condition in steps after the end.
         assert list(dict.fromkeys(found)) == wanted
         assert len(found) == len(wanted) or name == "bounded while"
+
+
+def test_a_line_that_is_the_same_for_all_instances_is_printed_once(capsys: Any) -> None:
+    f = xt.vectorize(lambda v: xt.cond(v > 1, lambda: (say("large"), v)[1], lambda: (say("{}", 1.0), v)[1]), "i")
+    assert sorted(lines_of(capsys, lambda: f(X))) == ["[i: 0] 1.0", "[i: 1] large", "[i: 2] large"]
+    g = xt.vectorize(lambda v: (say("all"), v)[1], "i")
+    assert lines_of(capsys, lambda: g(X)) == ["all"]
 
 
 def test_instances_of_a_vectorize_say_which_they_are(capsys: Any) -> None:
