@@ -76,6 +76,14 @@ void KernelCalls::around(Operation *op, StringRef kind) {
     return;
   begin(op, kind, op);
   end(op->getNextNode());
+  covered.insert(op);
+}
+
+bool KernelCalls::cover(Operation *op) const {
+  for (; op; op = op->getParentOp())
+    if (covered.contains(op))
+      return true;
+  return false;
 }
 
 void KernelCalls::finish() {

@@ -4,6 +4,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace xtensor {
 
@@ -31,6 +32,8 @@ public:
   void end(mlir::Operation *before);
   /// Both, around an op.
   void around(mlir::Operation *op, llvm::StringRef kind);
+  /// Whether `op` is inside of an op that has calls around it.
+  bool cover(mlir::Operation *op) const;
   /// Keeps on the module what was told; around the body of @main, the program.
   void finish();
 
@@ -41,6 +44,7 @@ private:
   mlir::ModuleOp module;
   mlir::IntegerAttr program;
   llvm::SmallVector<mlir::Attribute> kernels;
+  llvm::SmallPtrSet<mlir::Operation *, 16> covered;
   int64_t memories = 0; // numbered so far
 };
 

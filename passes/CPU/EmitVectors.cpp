@@ -64,11 +64,31 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
     return success();
   }
 
-  /// Parallel loops and routines; the loops of single ops are told apart when they are written.
+  /// Whether a clock around the kernels of an iteration would take much of its time, or there are
+  /// none. Not if the steps are unknown: then the work of the loop is, too.
+  static bool hasShortIterations(scf::ForOp loop) {
+    Amount work = 0, most = ScheduleTable::of("cpu")->grainWork() / 4;
+    return !loop->walk([&](Operation *op) {
+                  auto inner = dyn_cast<scf::ForOp>(op);
+                  if (isa<scf::ForallOp, LibraryOp, scf::WhileOp>(op) ||
+                      (inner && !inner.getStaticTripCount()))
+                    return WalkResult::interrupt();
+                  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+                  if (!linalgOp)
+                    return WalkResult::advance();
+                  work += workOf(linalgOp);
+                  return work > most ? WalkResult::interrupt() : WalkResult::skip();
+                })
+                .wasInterrupted();
+  }
+
+  /// Parallel loops, routines, and sequential loops of short iterations. The loops of other single
+  /// ops are told apart when they are written.
   static void callAround(func::FuncOp func, KernelCalls &calls) {
     SmallVector<Operation *> ops;
     func.walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (!isa<scf::ForallOp, LibraryOp>(op))
+      auto loop = dyn_cast<scf::ForOp>(op);
+      if (!isa<scf::ForallOp, LibraryOp>(op) && !(loop && hasShortIterations(loop)))
         return WalkResult::advance();
       ops.push_back(op);
       return WalkResult::skip();
@@ -125,8 +145,9 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
     VectorTarget target{bits, bits == 512};
     kernels = fuseKernels(std::move(kernels));
     bool outer = !before->getParentOfType<scf::ForallOp>();
+    bool isMeasured = outer && !calls.cover(before);
     for (Kernel &kernel : kernels) {
-      if (outer)
+      if (isMeasured)
         calls.begin(before, kernel.isCall ? "product" : "loops", opsOf(kernel));
       Operation *last = before->getPrevNode();
       readAhead.mark(kernel);
@@ -134,7 +155,8 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
         for (Stage &stage : kernel.stages)
           if (failed(emitBlock(*spread(b, stage.op), views, calls)))
             return failure();
-        calls.end(before);
+        if (isMeasured)
+          calls.end(before);
         continue;
       }
       if (!emitGemm(b, kernel) && !emitWindowProduct(b, kernel, views, target))
@@ -142,7 +164,7 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
       for (Operation *op = before->getPrevNode(); outer && op && op != last; op = op->getPrevNode())
         if (op->getNumRegions())
           op->setAttr(kNestAttr, b.getUnitAttr());
-      if (outer)
+      if (isMeasured)
         calls.end(before);
     }
     for (Kernel &kernel : kernels)

@@ -1,4 +1,4 @@
-// RUN: xtensor-opt %s --xtensor-emit-vectors="vector-bits=512" | FileCheck %s
+// RUN: xtensor-opt %s --split-input-file --xtensor-emit-vectors="vector-bits=512" | FileCheck %s
 #id = affine_map<(d0) -> (d0)>
 #none = affine_map<(d0) -> ()>
 
@@ -31,6 +31,51 @@ module attributes {xtensor.profile = 3 : i64} {
       linalg.yield %r : f32
     }
     xtensor.library "xt_argsort" ins(%x : memref<64xf32>) outs(%order : memref<64xi64>) {options = array<i64: 0, 0>}
+    return
+  }
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+
+// A sequential loop of short iterations is one kernel: a clock in it would take much of its time.
+// A loop of long ones has a kernel in each of them.
+// CHECK: module attributes {xtensor.kernels = [
+// CHECK-SAME: kind = "program"
+// CHECK-SAME: {bytes = 6.240000e+02 : f64, flops = 3.000000e+01 : f64, kind = "loops", loc = {{.*}}, reads = array<i64: -1, -2>, writes = array<i64: -2>}
+// CHECK-SAME: {bytes = 8.000000e+05 : f64, flops = 1.000000e+05 : f64, kind = "loops", loc = {{.*}}, reads = array<i64: -3>, writes = array<i64: -3>}
+// CHECK-SAME: xtensor.profile = 4 : i64}
+module attributes {xtensor.profile = 4 : i64} {
+  // CHECK-LABEL: func.func @main
+  // CHECK: call @xt_profile_begin
+  // CHECK: call @xt_profile_begin
+  // CHECK-NEXT: scf.for
+  // CHECK-NOT: call
+  // CHECK: call @xt_profile_end
+  // CHECK: scf.for
+  // CHECK: call @xt_profile_begin
+  // CHECK: call @xt_profile_end
+  // CHECK: call @xt_profile_end
+  func.func @main(%at: memref<30xi64>, %sums: memref<24xf64>, %long: memref<100000xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c30 = arith.constant 30 : index
+    %one = arith.constant 1.0 : f64
+    scf.for %i = %c0 to %c30 step %c1 {
+      %p = memref.load %at[%i] : memref<30xi64>
+      %place = arith.index_cast %p : i64 to index
+      %old = memref.load %sums[%place] : memref<24xf64>
+      %new = arith.addf %old, %one : f64
+      memref.store %new, %sums[%place] : memref<24xf64>
+    }
+    scf.for %i = %c0 to %c30 step %c1 {
+      linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%long : memref<100000xf32>) {
+      ^bb0(%o: f32):
+        %r = arith.mulf %o, %o : f32
+        linalg.yield %r : f32
+      }
+    }
     return
   }
 }

@@ -186,7 +186,7 @@ def test_groups_of_a_loop_read_the_step_before() -> None:
         return xt.cumsum(xt.tanh(c + r), "i"), None
 
     f = xt.jit(lambda x: xt.scan(step, x.isel(t=0), x, dim="t")[0])
-    x = xt.array(np.ones((5, 300), "f4"), ("t", "i"))
+    x = xt.array(np.ones((5, 3000), "f4"), ("t", "i"))
     with xt.profile() as p:
         f(x)
     groups = f.explore(x, profile=p).data["groups"]

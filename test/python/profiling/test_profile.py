@@ -18,6 +18,13 @@ from xtensor import _native
 WORK = ("kernel", "routine", "launch")
 X = xt.array(np.random.default_rng(0).random((1003, 37)), ("sample", "inp")).to("cpu")
 W = xt.array(np.random.default_rng(1).random((37, 19)), ("inp", "out")).to("cpu")
+RANDOM = np.random.default_rng(2)
+CELLS = xt.array(RANDOM.integers(0, 50, 1003), "sample").to("cpu")
+IMAGE = xt.array(RANDOM.random((2, 33, 35, 7)), ("n", "h", "w", "channel")).to("cpu")
+KERNEL = xt.array(RANDOM.random((3, 3, 7, 9)), ("kh", "kw", "channel", "out")).to("cpu")
+ACROSS = {"h": "kh", "w": "kw"}
+MATRIX = xt.array(np.cov(RANDOM.random((30, 99))) + np.eye(30), ("i", "j")).to("cpu")
+RIGHT = xt.array(RANDOM.random((30, 7)), ("i", "column")).to("cpu")
 PROGRAM = """\
 import xtensor as xt
 
@@ -79,6 +86,15 @@ def factor(x):
     return xt.linalg.cholesky(a, dims=("inp", "other"))
 
 
+def attention(q, k):
+    k = 0.5 * k.rename(sample="key")
+    return xt.nn.attention(q, k, k.rename(inp="value"), ("sample", "key", "inp"))
+
+
+def convolved(x, k):
+    return xt.sum(xt.square(xt.nn.conv(x, k, ACROSS, dim="channel", padding="same")))
+
+
 PROGRAMS = {
     "uneven": (uneven, (X,)),
     "softmax": (rows_of_softmax, (X,)),
@@ -86,6 +102,36 @@ PROGRAMS = {
     "gradient": (xt.grad(layer, wrt=1), (X, W)),
     "scan": (steps, (X,)),
     "factor": (factor, (X,)),
+    "attention": (attention, (X, X)),
+    "gradient of attention": (xt.grad(lambda q, k: xt.sum(xt.square(attention(q, k))), wrt=(0, 1)), (X, X)),
+    "convolution": (xt.grad(convolved, wrt=(0, 1)), (IMAGE, KERNEL)),
+    "strided convolution": (lambda x, k: xt.nn.conv(x, k, ACROSS, dim="channel", stride=2), (IMAGE, KERNEL)),
+    "transposed convolution": (lambda x, k: xt.nn.conv_transpose(x, k, ACROSS, dim="channel"), (IMAGE, KERNEL)),
+    "pooling": (xt.grad(lambda x: xt.sum(xt.square(xt.nn.max_pool(x, {"h": 2, "w": 2})))), (IMAGE,)),
+    "windows": (xt.grad(lambda x: xt.sum(xt.square(x.rolling(sample=7, min_periods=1).mean()))), (X,)),
+    "largest of windows": (lambda x: x.rolling(sample=7).max(), (X,)),
+    "sums at positions": (lambda x, i: xt.zeros(cell=50, inp=37).at(cell=i).add(x), (X, CELLS)),
+    "values at positions": (lambda x, i: xt.zeros(cell=50, inp=37).at(cell=i).set(x), (X, CELLS)),
+    "gradient of a maximum": (
+        xt.grad(lambda x, i: xt.sum(xt.square(xt.zeros(cell=50, inp=37).at(cell=i).max(x)))),
+        (X, CELLS),
+    ),
+    "reads at positions": (xt.grad(lambda x, i: xt.sum(xt.square(x.isel(sample=i)))), (X, CELLS)),
+    "groups": (lambda x, i: xt.segment_mean(x, i, 50, "sample"), (X, CELLS)),
+    "histogram": (lambda x: xt.histogram(x, bins=20, range=(0, 1)), (X,)),
+    "factors": (xt.grad(lambda a: xt.linalg.slogdet(a, dims=("i", "j"))[1]), (MATRIX,)),
+    "solutions": (xt.grad(lambda a, b: xt.sum(xt.linalg.solve(a, b, dims=("i", "j"))), wrt=(0, 1)), (MATRIX, RIGHT)),
+    "eigenvalues": (xt.grad(lambda a: xt.sum(xt.square(xt.linalg.eigh(a, dims=("i", "j"))[0]))), (MATRIX,)),
+    "singular values": (lambda a: xt.linalg.svd(a, dims=("i", "j")), (MATRIX,)),
+    "orthogonal factor": (lambda a: xt.linalg.qr(a, dims=("i", "j")), (MATRIX,)),
+    "three diagonals": (
+        lambda x: xt.linalg.tridiagonal_solve(*[x.isel(inp=i) + 3.0 * (i == 1) for i in range(4)], dim="sample"),
+        (X,),
+    ),
+    "Fourier": (xt.grad(lambda x: xt.sum(xt.square(abs(xt.fft.fft(x, dim=("sample", "inp")))))), (X,)),
+    "real Fourier": (lambda x: abs(xt.fft.rfft(x, dim="sample")), (X,)),
+    "cosines": (lambda x: xt.fft.dct(x, dim="sample"), (X,)),
+    "long convolution": (lambda x: xt.signal.convolve(x, xt.ones(lag=300), dims=("sample", "lag")), (X,)),
     "elementwise": (lambda x: xt.exp(x) + 2.0 * x, (X,)),
     "computed again": (lambda x: xt.nn.layer_norm(x, dim="inp"), (X,)),
     "partial sums": (lambda x: xt.var(x, "sample"), (X,)),
