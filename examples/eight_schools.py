@@ -1,15 +1,15 @@
 # %% [markdown]
-# # A hierarchical model, sampled by Hamiltonian Monte Carlo
+# # A hierarchical model, sampled by NUTS
 #
 # Eight schools coached their pupils for a test (Rubin, 1981). Each reports an effect and its standard
-# error. The model says that the true effects scatter around a mean `mu` with a deviation `tau`, which
-# the data must find, too. Hamiltonian Monte Carlo walks through the posterior along its gradient. The
-# walk is written for one chain: a scan over draws. `xt.vectorize` then runs many chains at once.
+# error. The true effects scatter around a mean `mu` with a deviation `tau`, which the data must find, too.
+# NUTS, the No-U-Turn sampler (Hoffman and Gelman, 2014), walks through the posterior along its gradient.
+# It is written for one chain: `xt.vectorize` runs many chains at once.
 #
 # Run with `python examples/eight_schools.py`; writes `out/eight_schools.png`.
 
 # %%
-import os
+from collections import namedtuple
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -17,10 +17,7 @@ import numpy as np
 import xtensor as xt
 from tqdm import trange
 
-SHORT = "GALLERY_SHORT" in os.environ  # fewer draws
-CHAINS, BLOCKS, DRAWS = (16, 6, 100) if SHORT else (16, 20, 200)
-LEAPS, PACE = 12, 0.25
-
+CHAINS, DRAWS, WARM_UP, BLOCKS = 16, 20, 40, 100
 effect = xt.array([28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0], dims="school")
 error = xt.array([15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0], dims="school")
 
@@ -43,88 +40,111 @@ def log_density(q):
     return fit + prior - xt.log1p(xt.square(xt.exp(q["log_tau"]) / 5)) + q["log_tau"]
 
 
+zeros, unravel = xt.tree.ravel({"mu": 0.0, "log_tau": 0.0, "offset": xt.zeros(school=8)})  # zeros(parameter)
+
 # %% [markdown]
-# ## The sampler
+# ## One draw
 #
-# A draw gives the state a random momentum, follows the motion for some leaps, and accepts the end by
-# Metropolis' rule. Each chain has a key of its own, and each draw a key that is split from it.
+# A draw gives the state a random momentum, and follows its motion by the leapfrog method. The path doubles
+# its points, at a random end, until its ends turn back: up to ten times. New points do not count if a row
+# of 2, 4, 8, .. of them turns back. For each of these lengths, the loop over points keeps where the latest
+# row began (the iterative form of NUTS: Phan, Pradhan and Jankowiak, 2019).
+
+# %%
+Point = namedtuple("Point", "x momentum slope energy")
+# The x of one of some points, chosen in proportion to exp(-energy); the logarithm of the sum of exp(-energy);
+# and sums over the points: momenta, chances that Metropolis' rule accepts them, how many there are.
+Choice = namedtuple("Choice", "x weight momentum accepted count")
+LENGTHS, NOTHING = xt.array(2 ** np.arange(1, 10), dims="row"), xt.zeros(row=9, parameter=10)
+
+
+def leap(p, step, scale):
+    half = p.momentum + 0.5 * step * p.slope
+    x = p.x + step * half
+    value, slope = xt.value_and_grad(lambda x: log_density(unravel(x * scale)))(x)
+    momentum = half + 0.5 * step * slope
+    return Point(x, momentum, slope, 0.5 * xt.sum(xt.square(momentum)) - value)
+
+
+def turn_back(first, last, total):
+    inner = total - 0.5 * (first + last)
+    return (xt.dot(first, inner, dim="parameter") <= 0) | (xt.dot(last, inner, dim="parameter") <= 0)
+
+
+def joined(a, b, key, bias):
+    """The choice from the points of a and b. With `bias` it prefers b, which is farther from the start."""
+    weight = xt.logaddexp(a.weight, b.weight)
+    takes_b = xt.log(xt.random.uniform(key)) < b.weight - (a.weight if bias else weight)
+    return Choice(xt.where(takes_b, b.x, a.x), weight, *(m + n for m, n in zip(a[2:], b[2:], strict=True)))
+
+
+def draw(q, step, scale, key):
+    of_momentum, key = xt.random.split(key)
+    start = leap(Point(q / scale, xt.random.normal(of_momentum, q.sizes), zeros, 0.0), 0.0, scale)
+    none = Choice(start.x, -np.inf, zeros, 0.0, 0)
+
+    def body(state):
+        path, new, other, at, step, first, before, _ = state
+        of_end, of_new, of_path = xt.random.split(xt.random.fold_in(key, path.count + new.count), 3)
+        swap = (new.count == 0) & xt.random.bernoulli(of_end)  # goes on from the other end, in the other direction
+        other, at, step = xt.cond(swap, lambda: (at, other, -step), lambda: (other, at, step))
+        at = leap(at, step, scale)
+        gain = xt.where(at.energy < start.energy + 1000, start.energy - at.energy, -np.inf)  # not if it is NaN
+        begins = new.count % LENGTHS == 0
+        first, before = xt.where(begins, at.momentum, first), xt.where(begins, new.momentum, before)
+        new = joined(new, Choice(at.x, gain, at.momentum, xt.exp(xt.minimum(gain, 0)), 1), of_new, bias=False)
+        back = (new.count % LENGTHS == 0) & turn_back(first, at.momentum, new.momentum - before)
+        stops = xt.any(back) | (gain == -np.inf)
+        is_full = ~stops & (new.count == path.count)
+        path, new = xt.cond(is_full, lambda: (joined(path, new, of_path, bias=True), none), lambda: (path, new))
+        stops = stops | (is_full & turn_back(other.momentum, at.momentum, path.momentum))
+        return path, new, other, at, step, first, before, stops
+
+    state = Choice(start.x, 0.0, start.momentum, 0.0, 1), none, start, start, step, NOTHING, NOTHING, False
+    path, new, *_ = xt.while_loop(lambda s: (s[0].count < 1024) & ~s[-1], body, state)
+    q, leaps = path.x * scale, path.count + new.count - 1
+    return q, (q, (path.accepted + new.accepted) / leaps, leaps)
+
+
+# %% [markdown]
+# ## All chains
+#
+# Dual averaging finds the step with which 80% of the points are acceptable, and each parameter gets its
+# deviation as its unit. The picture shows that the first school is not as good as it looks.
 
 
 # %%
-def leap(pace, q, momentum):
-    """One step of the leapfrog method."""
-    half = xt.tree.map(lambda m, g: m + 0.5 * pace * g, momentum, xt.grad(log_density)(q))
-    q = xt.tree.map(lambda a, m: a + pace * m, q, half)
-    return q, xt.tree.map(lambda m, g: m + 0.5 * pace * g, half, xt.grad(log_density)(q))
-
-
-def draw(q, key):
-    of_mu, of_tau, of_offset, of_pace, of_choice = xt.random.split(key, 5)
-    momentum = {
-        "mu": xt.random.normal(of_mu),
-        "log_tau": xt.random.normal(of_tau),
-        "offset": xt.random.normal(of_offset, school=8),
-    }
-    pace = PACE * xt.random.uniform(of_pace, 0.5, 1.5)  # so that no orbit repeats itself
-    end, final = xt.fori_loop(0, LEAPS, lambda i, state: leap(pace, *state), (q, momentum))
-
-    def energy(q, momentum):
-        return 0.5 * sum(xt.sum(xt.square(m)) for m in momentum.values()) - log_density(q)
-
-    chance = xt.exp(energy(q, momentum) - energy(end, final))
-    is_accepted = xt.random.uniform(of_choice) < chance
-    q = xt.tree.map(lambda new, old: xt.where(is_accepted, new, old), end, q)
-    return q, {"mu": q["mu"], "tau": xt.exp(q["log_tau"]), "effect": school_effects(q), "accepted": is_accepted}
-
-
 @xt.jit
-def sample(q, keys):
-    """A block of draws of all chains: where each chain is at the end, and what it has drawn."""
-
-    def chain(q, key):
-        return xt.scan(draw, q, xt.random.split(key, draw=DRAWS), dim="draw")
-
-    return xt.vectorize(chain, "chain")(q, keys)
+def sample(q, step, scale, keys):
+    return xt.scan(xt.vectorize(lambda q, key: draw(q, step, scale, key), "chain"), q, keys, dim="draw")
 
 
-# %% [markdown]
-# Each block of draws has a key of its own. The first block is the way to where the posterior is: it does
-# not count.
-
-# %%
-key = xt.random.key(0)
-q = {"mu": xt.zeros(chain=CHAINS), "log_tau": xt.zeros(chain=CHAINS), "offset": xt.zeros(chain=CHAINS, school=8)}
-blocks = []
-for i in trange(BLOCKS, desc="sampling", unit="block"):
-    q, block = sample(q, xt.random.split(xt.random.fold_in(key, i), chain=CHAINS))
+q, scale, log_step, average, lack, blocks = xt.zeros(chain=CHAINS) + zeros, zeros + 1, 0.0, 0.0, 0.0, []
+for i in trange(WARM_UP + BLOCKS, desc="sampling", unit="block"):
+    keys = xt.random.split(xt.random.fold_in(xt.random.key(0), i), chain=CHAINS, draw=DRAWS)
+    q, block = sample(q, np.exp(log_step if i < WARM_UP else average), scale, keys)
     blocks.append(block)
-found = xt.tree.map(lambda *parts: xt.concat(parts, dim="draw").astype("f8"), *blocks[1:])
-
-
-def r_hat(x):
-    """Gelman and Rubin's: the spread of all draws over the spread inside of chains, near 1 if chains agree."""
-    within, between = x.var("draw", ddof=1).mean("chain"), x.mean("draw").var("chain", ddof=1)
-    return xt.sqrt(1 + between / within).item()
-
-
-mean = {name: values.mean(("chain", "draw")) for name, values in found.items()}
-print(f"accepted: {100 * mean['accepted'].item():.0f}%; R-hat of mu and tau:", end=" ")
-print(f"{r_hat(found['mu']):.3f}, {r_hat(found['tau']):.3f}")
-print(f"posterior means: mu {mean['mu'].item():.2f}, tau {mean['tau'].item():.2f}")
-print("effects of the schools:", np.round(mean["effect"].values, 1), "(reported:", effect.values, ")")
-
-# %% [markdown]
-# ## Picture
-#
-# The model draws the effects towards their mean: the first school is not as good as it looks.
+    if i < WARM_UP:
+        lack += (0.8 - block[1].mean().item() - lack) / (i + 11)
+        log_step = -20 * np.sqrt(i + 1) * lack
+        average += (log_step - average) * (i + 1) ** -0.75
+    if i == WARM_UP // 2:
+        scale = xt.std(block[0], ("chain", "draw"))
+drawn, accepted, leaps = (xt.concat(parts, dim="draw") for parts in zip(*blocks[WARM_UP:], strict=True))
+r_hat = xt.sqrt(1 + xt.var(drawn.mean("draw"), "chain", ddof=1) / xt.var(drawn, "draw").mean("chain")).max().item()
+print(f"accepted: {accepted.mean().item():.0%}; leaps per draw: {leaps.mean().item():.1f}; R-hat at most {r_hat:.3f}")
+q = unravel(drawn)
+found = {"mu": q["mu"], "tau": xt.exp(q["log_tau"]), "effect": school_effects(q)}
+mean, deviation = ({k: f(v, ("chain", "draw")) for k, v in found.items()} for f in (xt.mean, xt.std))
+print(*(f"{k}: mean {mean[k].values.round(2)}, deviation {deviation[k].values.round(2)}" for k in found), sep="\n")
 
 # %%
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
-effects = found["effect"].stack(n=("chain", "draw")).transpose("n", "school").values
+effects = found["effect"].isel(draw=slice(None, None, 10)).stack(n=("chain", "draw")).transpose("n", "school").values
 left.violinplot(effects, showmedians=True, showextrema=False)
 left.errorbar(np.arange(1, 9), effect.values, error.values, fmt="k.", lw=0.6)
 left.set(xlabel="school", ylabel="effect", title="reported (black), and given all schools")
 right.hist(found["tau"].values.ravel(), bins=80, range=(0, 20), density=True)
-right.set(xlabel="tau", title="how much schools differ")
+right.set(xlabel="tau", ylabel="density", title="how much schools differ")
 Path("out").mkdir(exist_ok=True)
 figure.savefig("out/eight_schools.png", dpi=100)

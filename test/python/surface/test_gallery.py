@@ -103,23 +103,39 @@ def test_kalman(run: Any) -> None:
 
 
 def test_eight_schools(run: Any) -> None:
-    """Given tau, all is normal: sums over a grid of tau give the exact posterior means."""
+    """Given tau, all is normal: sums over a grid of tau give the exact posterior means and deviations."""
     names = run("eight_schools")
     y, variance = names["effect"].values, names["error"].values ** 2
-    weights, means = [], []
-    for log_tau in np.linspace(-8, 5, 2000):
+    weights, means, squares = [], [], []
+    for log_tau in np.linspace(-8, 7, 3000):
         tau = np.exp(log_tau)
         of_mean = np.sum(1 / (variance + tau**2)) + 1 / 25
         mu = np.sum(y / (variance + tau**2)) / of_mean
         total = np.diag(variance + tau**2) + 25
         score = -0.5 * (np.linalg.slogdet(total)[1] + y @ np.linalg.solve(total, y))
         weights.append(np.exp(score) * tau / (1 + (tau / 5) ** 2))
-        means.append([mu, tau, *(mu + tau**2 / (variance + tau**2) * (y - mu))])
+        known = tau**2 / (variance + tau**2)  # how much a school's own report counts
+        mean = np.array([mu, tau, *(mu + known * (y - mu))])
+        means.append(mean)
+        squares.append(mean**2 + [1 / of_mean, 0, *(known * variance + (1 - known) ** 2 / of_mean)])
     exact = np.average(means, axis=0, weights=weights)
-    found = names["mean"]
-    np.testing.assert_allclose([found["mu"].item(), found["tau"].item(), *found["effect"].values], exact, atol=0.3)
-    assert 0.9 < found["accepted"].item() < 1
-    assert names["r_hat"](names["found"]["mu"]) < 1.02
+    deviation = np.sqrt(np.average(squares, axis=0, weights=weights) - exact**2)
+    for found, want in ((names["mean"], exact), (names["deviation"], deviation)):
+        np.testing.assert_allclose([found["mu"].item(), found["tau"].item(), *found["effect"].values], want, atol=0.15)
+    assert names["r_hat"] < 1.01
+    assert 0.7 < names["accepted"].values.mean() < 0.9
+
+    # Paths turn back long before they have doubled ten times, and one chain alone draws what it draws among others.
+    leaps = names["leaps"].values
+    assert set(np.unique(leaps)) >= {1, 3, 7, 15} and 4 < leaps.mean() < 12 and leaps.max() < 128
+    xt, scale = names["xt"], names["scale"]
+    q = names["drawn"].isel(draw=-1)
+    keys = xt.random.split(xt.random.key(5), chain=16, draw=1)
+    many, (_, _, counts) = names["sample"](q, 0.5, scale, keys)
+    for i in (0, 7, 15):
+        one, (_, _, count) = names["draw"](q.isel(chain=i), 0.5, scale, keys[i][0])
+        np.testing.assert_allclose(one.values, many.isel(chain=i).values, rtol=1e-9)
+        assert count.item() == counts.isel(chain=i).item()
 
 
 def test_heat(run: Any) -> None:
