@@ -40,7 +40,7 @@ SECTIONS = {
         "docs/nn", "docs/optim", "docs/devices", "docs/aot", "docs/security", "docs/debugging",
         "docs/profiling", "docs/explorer", "docs/editors", "docs/errors", "docs/environment",
     ],
-    "Neighbours": ["docs/jax", "docs/torch", "docs/pytensor", "docs/dask", "docs/scale"],
+    "Neighbours": ["docs/jax", "docs/stablehlo", "docs/torch", "docs/pytensor", "docs/dask", "docs/scale"],
     "How it works": [
         "docs/layout", "docs/pipeline", "docs/autodiff", "CONTRIBUTING", "docs/decisions", "docs/upstream",
     ],

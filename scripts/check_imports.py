@@ -31,6 +31,7 @@ LATE = {
     "xtensor.bridges.jax": "optional: needs jax",
     "xtensor.bridges.pytensor": "optional: needs pytensor",
     "xtensor.bridges.pytensor_mode": "optional: needs pytensor",
+    "xtensor.bridges.stablehlo": "optional: needs jax to read programs; start-up: few programs write them",
     "xtensor.bridges.torch": "optional: needs torch",
     "pytensor.link.jax.dispatch.basic": "optional: needs jax",
     "difflib": "start-up: only errors suggest names",

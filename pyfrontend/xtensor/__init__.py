@@ -47,7 +47,19 @@ with _Paused():
         TracerError,
         UnsupportedError,
     )
-    from .bridges import blocks, from_jax, gather, local, named, pytensor_mode, to_jax, to_pytensor, to_torch
+    from .bridges import (
+        blocks,
+        from_jax,
+        from_stablehlo,
+        gather,
+        local,
+        named,
+        pytensor_mode,
+        to_jax,
+        to_pytensor,
+        to_stablehlo,
+        to_torch,
+    )
     from .call.arrays import array, as_array
     from .call.dispatch import plain as _plain
     from .equations import implicit
@@ -136,6 +148,7 @@ __all__ = [
     "fori_loop",
     "from_dlpack",
     "from_jax",
+    "from_stablehlo",
     "gather",
     "grad",
     "hessian",
@@ -165,6 +178,7 @@ __all__ = [
     "testing",
     "to_jax",
     "to_pytensor",
+    "to_stablehlo",
     "to_torch",
     "tree",
     "value_and_grad",

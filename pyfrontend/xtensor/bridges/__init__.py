@@ -70,6 +70,35 @@ def from_jax(f: Callable[..., Any], args: Any, result: Any) -> Callable[..., Any
     return jax_inside.FromJax(f, args, result)
 
 
+def from_stablehlo(program: Any, dims: Sequence[Any] | None = None) -> Any:
+    """Returns a program of StableHLO as a function of named arrays: from_stablehlo(jax.jit(f).lower(x)).
+
+    program: what `jax.jit(f).lower(..)` returns, a `jax.export.Exported`, or the text of a module. Of the text, the
+    function takes the arrays of `main` by position, and returns an array or a tuple of them. Of the others, it takes
+    and returns the pytrees of JAX's function.
+    dims: the dims of each array of the arguments, axis by axis: a name or a tuple of names. By default, axes get the
+    names d0, d1 .. Axes that the program matches with each other get one name. The results have the names of the axes
+    that theirs come from; a second axis of one name gets a prime: d0'.
+
+    The program becomes ops of xtensor, so derivatives, xt.vectorize, devices and bundles work. It is compiled for the
+    sizes and dtypes that it has. Loops of lax.scan and lax.fori_loop become loops with a known number of steps.
+    Raises UnsupportedError for an op without counterpart, SizeError, DTypeError or DimensionError for an array that
+    does not fit. Needs the package jax.
+
+    Example:
+    >>> import jax
+    >>> import jax.numpy as jnp
+    >>> lowered = jax.jit(lambda x, w: jnp.tanh(x @ w)).lower(jnp.ones((2, 3)), jnp.ones(3))
+    >>> f = xt.from_stablehlo(lowered, [("sample", "feature"), "feature"])
+    >>> x = xt.ones(sample=2, feature=3, dtype="f4")
+    >>> xt.grad(lambda w: xt.sum(f(x, w)))(xt.zeros(feature=3, dtype="f4")).values
+    array([2., 2., 2.], dtype=float32)
+    """
+    from .stablehlo import imports
+
+    return imports.function(program, dims)
+
+
 def to_jax(f: Callable[..., Any], args: Any) -> Any:
     """Returns `f` as a function of JAX's arrays: g = to_jax(f, (xt.spec(batch=None, x=3, dtype="f4"),)).
 
@@ -149,6 +178,27 @@ def pytensor_mode() -> Any:
     from .pytensor_mode import mode
 
     return mode()
+
+
+def to_stablehlo(f: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
+    """Returns `f` at `args` as the text of a module of StableHLO, which JAX and other users of XLA run.
+
+    The arguments are arrays or `xt.spec`, whose dims, sizes and dtypes count. Sizes are static. The function `main` of
+    the module takes the arrays in the arguments of `f`, and returns those in its result, in order. The axes of each are
+    its dims; comments at the top of the text name them. Arrays that `f` reads from outside are constants. Derivatives
+    are ops like others: to_stablehlo(xt.grad(f), x). Special functions are ops of CHLO, which XLA expands. An index
+    out of range is not an error there: a read takes the nearest element, and an update has no effect.
+    Raises SizeError for an open size, and UnsupportedError for an op without counterpart, such as a loop.
+
+    Example:
+    >>> text = xt.to_stablehlo(lambda x: xt.exp(x), xt.spec(i=3, dtype="f4"))
+    >>> next(line.strip() for line in text.splitlines() if "stablehlo" in line)
+    '%0 = stablehlo.exponential %arg0 : tensor<3xf32>'
+    """
+    from .stablehlo import write
+
+    needs_function("to_stablehlo", f)
+    return write.text(f, args, kwargs)
 
 
 def to_torch(f: Callable[..., Any], args: Any, *, parameters: Any = None) -> Any:

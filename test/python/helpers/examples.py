@@ -21,12 +21,12 @@ from xtensor import _native
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 # What an example needs besides xarray.
 NEEDS = {
-    "blocks": "dask", "from_jax": "jax", "to_jax": "jax", "to_pytensor": "pytensor", "pytensor_mode": "pytensor",
-    "to_torch": "torch",
+    "blocks": "dask", "from_jax": "jax", "from_stablehlo": "jax", "to_jax": "jax", "to_pytensor": "pytensor",
+    "pytensor_mode": "pytensor", "to_torch": "torch",
     "named": "scipy", "Mesh": "mpi4py", "gather": "mpi4py", "local": "mpi4py", "save": "safetensors",
     "load_arrays": "safetensors",
 }  # fmt: skip
-PEERS = ("from_jax", "pytensor_mode", "to_jax", "to_pytensor", "to_torch")
+PEERS = ("from_jax", "from_stablehlo", "pytensor_mode", "to_jax", "to_pytensor", "to_torch")
 
 
 def lacking(name: str) -> bool:
