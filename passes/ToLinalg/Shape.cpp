@@ -264,6 +264,26 @@ static LogicalResult lower(SplitOp op, Lowering &to) {
 
 //===- pad and concat ------------------------------------------------------===//
 
+/// Makes the reduction that computes `array` write into `place`, if nothing else reads it: null if
+/// it cannot.
+static Value reducedInto(Value array, Value place, Lowering &to) {
+  View view = to.view(array);
+  if (!array.getDefiningOp<ReduceOp>() || !array.hasOneUse() || view.kind != View::Tensor ||
+      !view.map.isIdentity() || view.source.getType() != place.getType())
+    return {};
+  auto op = view.source.getDefiningOp<linalg::GenericOp>();
+  if (!op || op->getNumResults() != 1 || !op->use_empty() || op->getBlock() != to.b.getBlock())
+    return {};
+  OpOperand *out = op.getDpsInitOperand(0);
+  auto fill = out->get().getDefiningOp<linalg::FillOp>();
+  if (!fill || !fill->hasOneUse() || !fill.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>())
+    return {};
+  fill.getDpsInitsMutable()[0].set(place);
+  for (Operation *moved : {fill.getOperation(), op.getOperation()})
+    moved->moveBefore(to.b.getBlock(), to.b.getInsertionPoint());
+  return op.getResult(0);
+}
+
 Value xtensor::inserted(Value array, Value whole, ArrayRef<int64_t> offsets,
                         ArrayRef<int64_t> strides, ArrayType type, Lowering &to) {
   SmallVector<OpFoldResult> sizes =
@@ -272,12 +292,14 @@ Value xtensor::inserted(Value array, Value whole, ArrayRef<int64_t> offsets,
   SmallVector<OpFoldResult> steps = getAsIndexOpFoldResult(to.b.getContext(), strides);
   Value place =
       tensor::ExtractSliceOp::create(to.b, to.loc(), tensorType(type), whole, starts, sizes, steps);
-  Value written = to.generic(to.access(array, type.getDimNames()), place,
-                             to.b.getMultiDimIdentityMap(type.getRank()), /*reductions=*/0,
-                             [](OpBuilder &, Location, ValueRange x, ValueRange) {
-                               return SmallVector<Value>{x.front()};
-                             })
-                      .front();
+  Value written = reducedInto(array, place, to);
+  if (!written)
+    written = to.generic(to.access(array, type.getDimNames()), place,
+                         to.b.getMultiDimIdentityMap(type.getRank()), /*reductions=*/0,
+                         [](OpBuilder &, Location, ValueRange x, ValueRange) {
+                           return SmallVector<Value>{x.front()};
+                         })
+                  .front();
   return tensor::InsertSliceOp::create(to.b, to.loc(), written, whole, starts, sizes, steps);
 }
 

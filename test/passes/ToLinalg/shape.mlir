@@ -37,6 +37,19 @@ func.func @split(%x: !xtensor.array<z: 6, n: ?, f32>) -> !xtensor.array<n: ?, a:
 
 // -----
 
+// A reduction that only the pad reads writes into its place.
+// CHECK-LABEL: func.func @pad_reduced
+// CHECK: %[[PLACE:.*]] = tensor.extract_slice %{{.*}}[2] [6] [1]
+// CHECK-NEXT: %[[START:.*]] = linalg.fill ins(%{{.*}}) outs(%[[PLACE]]
+// CHECK-NEXT: %[[SUM:.*]] = linalg.generic {{.*}} outs(%[[START]]
+// CHECK: %[[WHOLE:.*]] = tensor.insert_slice %[[SUM]]
+// CHECK-NEXT: return %[[WHOLE]]
+func.func @pad_reduced(%x: !xtensor.array<a: 6, b: 3, f32>, %v: !xtensor.array<f32>) -> !xtensor.array<a: 8, f32> {
+  %s = xtensor.reduce sum %x over [b] : !xtensor.array<a: 6, b: 3, f32>
+  %y = xtensor.pad %s with %v [a] low [2] high [0] interior [0] : !xtensor.array<a: 6, f32>, !xtensor.array<f32>
+  return %y : !xtensor.array<a: 8, f32>
+}
+
 // CHECK-LABEL: func.func @pad
 // CHECK: %[[V:.*]] = tensor.extract %arg1[]
 // CHECK: %[[F:.*]] = linalg.fill ins(%[[V]] : f32)
