@@ -24,8 +24,8 @@ constexpr size_t kLongestText = 8192;
 /// Not functions of this process, other processes, or what passes alone make.
 bool isOnlyComputation(Operation *op) {
   return isa<XTensorDialect>(op->getDialect()) &&
-         !isa<CallbackOp, AllReduceOp, AllGatherOp, HaloOp, ProcessIndexOp, LibraryOp, ElementaryOp,
-              BitsOp>(op);
+         !isa<CallbackOp, AllReduceOp, AllToAllOp, AllGatherOp, HaloOp, ProcessIndexOp, LibraryOp,
+              ElementaryOp, BitsOp>(op);
 }
 
 bool isPrinted(StringRef text) {

@@ -281,3 +281,36 @@ void xt_halo(const xt_array *arrays, const int64_t *options) {
   }
   to.store();
 }
+
+void xt_all_to_all(const xt_array *arrays, const int64_t *options) {
+  if (!isMet())
+    return;
+  Communicator together = communicator(options[0]);
+  const xt_array &x = arrays[0], &y = arrays[1];
+  Packed from(x, true), to(y, false);
+  if (!from.data || !to.data)
+    return;
+  int64_t p = together.processes, here = together.index, rows = x.sizes[0];
+  int64_t bytes = y.sizes[1] * bytesOf(x.type); // of a row, as one process has it afterwards
+  for (int32_t axis = 2; axis < x.rank; ++axis)
+    bytes *= x.sizes[axis];
+  // The columns of one process, row by row.
+  auto cut = [&](int64_t process, char *into) {
+    for (int64_t row = 0; row < rows; ++row)
+      std::memcpy(into + row * bytes, from.data + (row * p + process) * bytes, bytes);
+  };
+  cut(here, to.data + here * rows * bytes);
+  if (p > 1 && rows * bytes > 0) {
+    char *some = static_cast<char *>(xt_arena_acquire(rows * bytes));
+    if (!some)
+      return;
+    for (int64_t distance = 1; distance < p; ++distance) { // as in a halo
+      int64_t taker = (here + distance) % p, owner = (here + p - distance) % p;
+      cut(taker, some);
+      exchange(together, some, rows * bytes, taker, to.data + owner * rows * bytes, rows * bytes,
+               owner);
+    }
+    xt_arena_release(some);
+  }
+  to.store();
+}

@@ -62,6 +62,34 @@ LogicalResult HaloOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adap
   return success();
 }
 
+LogicalResult AllToAllOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adaptor,
+                                           Types &types) {
+  auto type = dyn_cast<ArrayType>(adaptor.getX().getType());
+  if (!type)
+    return emitOptionalError(loc, "all_to_all: the operand must be an array");
+  StringAttr from = adaptor.getFromAttr(), to = adaptor.getToAttr();
+  if (failed(checkDims("all_to_all", loc, type, {from, to})))
+    return failure();
+  auto processes = static_cast<int64_t>(adaptor.getProcesses());
+  int64_t size;
+  bool isThere = !type.isDynamic(from) && !type.isDynamic(to) && processes >= 1 &&
+                 type.getSize(to) % processes == 0 &&
+                 !llvm::MulOverflow(type.getSize(from), processes, size);
+  if (!isThere)
+    return emitOptionalError(loc, Fault::Size, "all_to_all: ", processes, " parts along dim ", from,
+                             " of ", describeDims(type), " become parts along dim ", to);
+  types.push_back(withSize(withSize(type, from, size), to, type.getSize(to) / processes));
+  return success();
+}
+
+OpFoldResult AllToAllOp::fold(FoldAdaptor) {
+  auto before = getX().getDefiningOp<AllToAllOp>();
+  bool isUndone = before && before.getFrom() == getTo() && before.getTo() == getFrom() &&
+                  before.getCommunicator() == getCommunicator() &&
+                  before.getProcesses() == getProcesses();
+  return isUndone ? before.getX() : Value();
+}
+
 LogicalResult ProcessIndexOp::inferReturnTypes(MLIRContext *context, MaybeLoc, Adaptor,
                                                Types &types) {
   types.push_back(ArrayType::get(context, {}, {}, IntegerType::get(context, 64)));

@@ -83,6 +83,32 @@ def XTensor_HaloOp : XTensor_CollectiveOp<"halo"> {
   }];
 }
 
+def XTensor_AllToAllOp : XTensor_CollectiveOp<"all_to_all"> {
+  let summary = "Parts along one dim of the array become parts along another";
+  let description = [{
+    Every process has a part of the array along `from`, as in `all_gather`, and all elements along
+    `to`. Every process gets all elements along `from`, and its part along `to`. A process sends to
+    each other process only the elements that it needs.
+
+    Constraints:
+    * (all_to_all_c1) `from` and `to` are two dims of the array, and their sizes are static.
+    * (all_to_all_c2) `processes` is at least 1, and divides the size of `to`.
+
+    Folds: an op that undoes another gives the operand of the other.
+
+    Example: `xtensor.all_to_all %x from t to k across data communicator 0 of 2 : !xtensor.array<t:
+    4, k: 6, f32>`
+  }];
+  let arguments = (ins XTensor_ArrayType:$x, StrAttr:$from, StrAttr:$to, StrAttr:$axis,
+                       I64Attr:$communicator, I64Attr:$processes);
+  let results = (outs XTensor_ArrayType:$y);
+  let hasFolder = 1;
+  let assemblyFormat = [{
+    $x `from` custom<Name>($from) `to` custom<Name>($to) `across` custom<Name>($axis)
+    `communicator` $communicator `of` $processes attr-dict `:` type($x)
+  }];
+}
+
 def XTensor_ProcessIndexOp : XTensor_CollectiveOp<"process_index"> {
   let summary = "The position of this process along a dim of the mesh";
   let description = [{

@@ -18,7 +18,7 @@ void xtensor::addNoTangentRules(Rules &rules) {
   for (ReduceKind kind : {ReduceKind::any, ReduceKind::all, ReduceKind::argmax, ReduceKind::argmin})
     rules.add<ReduceOp>(kind, stringifyReduceKind(kind), {Table::NoTangent});
   // Passes after the derivatives make them.
-  rows<AllGatherOp, AllReduceOp, BitsOp, HaloOp, ProcessIndexOp>(rules, Table::Request);
+  rows<AllGatherOp, AllReduceOp, AllToAllOp, BitsOp, HaloOp, ProcessIndexOp>(rules, Table::Request);
   rows<LinearOp, PullbackOp, PushforwardOp, TransposedOp, VectorizeOp, YieldOp>(rules,
                                                                                 Table::Request);
 }

@@ -154,6 +154,7 @@ void xtensor::addNameBatchRules(BatchRules &rules) {
   rules.addAll<ApplyOp, LinearOp, PullbackOp, PushforwardOp, TransposedOp, VectorizeOp>(
       nullptr, "a request, expanded before");
   rules.addAll<BitsOp, ElementaryOp, LibraryOp>(nullptr, "made when names are gone");
-  rules.addAll<AllGatherOp, AllReduceOp, HaloOp, ProcessIndexOp>(nullptr, "made after it");
+  rules.addAll<AllGatherOp, AllReduceOp, AllToAllOp, HaloOp, ProcessIndexOp>(nullptr,
+                                                                             "made after it");
   rules.add<YieldOp>(nullptr, "by the op that has the region");
 }

@@ -167,6 +167,38 @@ Value Distributor::whole(Value part, ArrayRef<Attribute> dims) {
   return part;
 }
 
+bool Distributor::isTaken(Value part, Attribute dim) const {
+  auto it = taken.find(part);
+  return it != taken.end() && it->second.second == dim;
+}
+
+bool Distributor::isMoved(Value part, StringAttr from, StringAttr to) const {
+  auto it = moves.find(part);
+  return it != moves.end() && llvm::any_of(it->second, [&](const MovedArray &move) {
+           return move.from == from && move.to == to && move.block == b.getBlock();
+         });
+}
+
+Value Distributor::moved(Value part, StringAttr from, StringAttr to) {
+  SmallVector<MovedArray, 1> &made = moves[part];
+  for (const MovedArray &move : made)
+    if (move.from == from && move.to == to && move.block == b.getBlock())
+      return move.x;
+  const MeshDim *along = meshDim(from);
+  Value x = AllToAllOp::create(b, location, part, from.getValue(), to.getValue(),
+                               along->name.getValue(), along->communicator, along->processes);
+  made.push_back({from, to, x, b.getBlock()});
+  return x;
+}
+
+Value Distributor::movedBack(Value x, StringAttr from, StringAttr to) {
+  const MeshDim *along = meshDim(to);
+  Value part = AllToAllOp::create(b, location, x, from.getValue(), to.getValue(),
+                                  along->name.getValue(), along->communicator, along->processes);
+  moves[part].push_back({to, from, x, b.getBlock()});
+  return part;
+}
+
 Value Distributor::firstOf(const MeshDim &along, int64_t size, Type element) {
   Value here = ProcessIndexOp::create(b, location, along.name.getValue(), along.communicator);
   Value first = MulOp::create(b, location, here,
@@ -281,21 +313,24 @@ LogicalResult Distributor::onWhole(Operation *op, ArrayRef<Attribute> touched) {
   return success();
 }
 
+LogicalResult Distributor::visit(Operation *op) {
+  const DistributeRules::Rule *rule = DistributeRules::get().lookup(op);
+  if (!rule || !rule->visit)
+    return op->emitOpError("cannot be distributed over processes");
+  location = op->getLoc();
+  b.setInsertionPoint(op);
+  for (Value result : op->getResults())
+    wholes[result] = arrayType(result);
+  return rule->visit(*this, op);
+}
+
 LogicalResult Distributor::run(Block &block) {
   SmallVector<Operation *> ops; // those that rules add are right already
   for (Operation &op : block.without_terminator())
     ops.push_back(&op);
-  for (Operation *op : ops) {
-    const DistributeRules::Rule *rule = DistributeRules::get().lookup(op);
-    if (!rule || !rule->visit)
-      return op->emitOpError("cannot be distributed over processes");
-    location = op->getLoc();
-    b.setInsertionPoint(op);
-    for (Value result : op->getResults())
-      wholes[result] = arrayType(result);
-    if (failed(rule->visit(*this, op)))
+  for (Operation *op : ops)
+    if (failed(visit(op)))
       return failure();
-  }
   return success();
 }
 

@@ -32,12 +32,15 @@ public:
 
   /// The whole function.
   llvm::LogicalResult run();
+  /// One op.
+  llvm::LogicalResult visit(mlir::Operation *op);
   /// The ops of a block, and its terminator's operands.
   llvm::LogicalResult run(mlir::Block &block);
 
   //===- layouts ---===//
   /// The dim of the mesh of a dim of arrays, or null.
   const MeshDim *meshDim(mlir::Attribute dim) const;
+  llvm::ArrayRef<MeshDim> meshDims() const { return mesh; }
   /// What a dim of a whole array is split along. Null: its name is not split, or its size cannot be
   /// divided, so that every process has all of it. The same holds for a size that differs by less
   /// than a part from those of arguments and results: its parts would lie elsewhere.
@@ -59,6 +62,15 @@ public:
   //===- values, made before the op that is visited ---===//
   /// The array with all elements along those of `dims` that are split.
   mlir::Value whole(mlir::Value part, llvm::ArrayRef<mlir::Attribute> dims);
+  /// Whether this process has computed all of a part along the dim.
+  bool isTaken(mlir::Value part, mlir::Attribute dim) const;
+  /// The array with all elements along `from`, which is split, and the part of this process along
+  /// `to`, which is not; whether nothing needs to be sent for it.
+  mlir::Value moved(mlir::Value part, mlir::StringAttr from, mlir::StringAttr to);
+  bool isMoved(mlir::Value part, mlir::StringAttr from, mlir::StringAttr to) const;
+  /// The part that the names say, of an array that is split along `from` and has all elements along
+  /// `to`.
+  mlir::Value movedBack(mlir::Value x, mlir::StringAttr from, mlir::StringAttr to);
   /// This process's elements along `dim` of an array that has all.
   mlir::Value part(mlir::Value whole, mlir::StringAttr dim);
   mlir::Value part(mlir::Value whole, ArrayType wanted);
@@ -105,6 +117,13 @@ private:
   /// Parts that `part` took, with the array and the dim.
   llvm::DenseMap<mlir::Value, std::pair<mlir::Value, mlir::StringAttr>> taken;
   llvm::SmallVector<GatherOp> parts; ///< the same, in order
+  /// An array whose split has moved from one dim to another.
+  struct MovedArray {
+    mlir::StringAttr from, to;
+    mlir::Value x;
+    mlir::Block *block; ///< where `x` may be used
+  };
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<MovedArray, 1>> moves; ///< by parts
 };
 
 } // namespace xtensor

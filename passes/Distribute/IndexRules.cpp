@@ -1,16 +1,21 @@
 // Reads and updates by position. Positions count in the whole array, so the dims that are indexed
 // are whole. Updates along other dims that are split come from several processes.
 #include "Distribute/Blocks.h"
+#include "Distribute/Moves.h"
 
 using namespace mlir;
 using namespace xtensor;
 
 static LogicalResult gather(Distributor &t, Operation *o) {
   auto op = cast<GatherOp>(o);
+  ArrayRef<Attribute> along = op.getAlong().getValue();
+  auto isMoved = moveSplit(t, op, along, /*fixed=*/{}, /*isCheap=*/true);
+  if (failed(isMoved) || *isMoved)
+    return isMoved;
   auto wanted = t.wantedOf(op);
   if (failed(wanted))
     return failure();
-  op.getSourceMutable().set(t.whole(op.getSource(), op.getAlong().getValue()));
+  op.getSourceMutable().set(t.whole(op.getSource(), along));
   if (failed(t.infer(op)))
     return failure();
   t.takeParts(op, *wanted);

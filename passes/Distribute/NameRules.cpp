@@ -1,6 +1,7 @@
 // Ops without regions that read and write by dims. Most work on the parts of their operands as they
 // are; along the dims that they name, on whole arrays.
 #include "Distribute/Blocks.h"
+#include "Distribute/Moves.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -9,6 +10,25 @@ using namespace xtensor;
 static LogicalResult byName(Distributor &t, Operation *op) { return t.onWhole(op, {}); }
 
 //===- on whole arrays along the dims that an op names ---------------------===//
+
+/// The dims along which an op keeps what is together: parts of a complex number, factors.
+static SmallVector<Attribute> fixedDims(Operation *op) {
+  SmallVector<Attribute> fixed;
+  for (StringRef name : {"pair", "inner"})
+    if (auto dim = dyn_cast_if_present<StringAttr>(op->getInherentAttr(name).value_or(Attribute())))
+      fixed.push_back(dim);
+  return fixed;
+}
+
+template <typename Op>
+static LogicalResult movedDim(Distributor &t, Operation *op) {
+  return onMoved(t, op, {cast<Op>(op).getDimAttr()});
+}
+
+template <typename Op>
+static LogicalResult movedDims(Distributor &t, Operation *op) {
+  return onMoved(t, op, cast<Op>(op).getDims().getValue(), fixedDims(op));
+}
 
 template <typename Op>
 static LogicalResult alongDim(Distributor &t, Operation *op) {
@@ -34,17 +54,74 @@ static LogicalResult triangularContract(Distributor &t, Operation *o) {
   auto op = cast<TriangularContractOp>(o);
   SmallVector<Attribute> touched(op.getOver().getValue());
   llvm::append_range(touched, op.getDims());
-  return t.onWhole(op, touched);
+  return onMoved(t, op, touched);
 }
 
-/// Parts stay where they are between names that are split along one dim of the mesh.
+/// Parts stay where they are between names that are split along one dim of the mesh. Else, if
+/// another dim of the result is split along it, the split moves to this dim.
 static LogicalResult rename(Distributor &t, Operation *o) {
   auto op = cast<RenameOp>(o);
+  ArrayType from = t.wholeOf(op.getX()), to = t.wholeOf(op.getY());
+  if (failed(t.partOf(to, op)))
+    return failure();
   SmallVector<Attribute> touched;
-  for (auto [from, to] : llvm::zip_equal(op.getFrom(), op.getTo()))
-    if (t.meshDim(from) != t.meshDim(to))
-      touched.push_back(from); // where it is split at all
-  return t.onWhole(op, touched);
+  SmallVector<std::pair<StringAttr, StringAttr>> moves;
+  llvm::SmallDenseMap<const MeshDim *, StringAttr> arriving; // what only the result's name splits
+  auto renamed = [&](StringAttr dim) {
+    auto *it = llvm::find(op.getFrom(), dim);
+    return it == op.getFrom().end() ? dim : cast<StringAttr>(op.getTo()[it - op.getFrom().begin()]);
+  };
+  for (StringAttr dim : from.getDimNames())
+    if (const MeshDim *along = t.splitOf(to, renamed(dim)); along && !t.splitOf(from, dim))
+      arriving[along] = dim;
+  for (StringAttr dim : from.getDimNames()) {
+    const MeshDim *along = t.splitOf(from, dim);
+    if (!along || t.splitOf(to, renamed(dim)) == along)
+      continue;
+    StringAttr into = arriving.lookup(along);
+    if (into && !t.isTaken(op.getX(), dim))
+      moves.push_back({dim, into});
+    else
+      touched.push_back(dim);
+  }
+  Value x = t.whole(op.getX(), touched);
+  for (auto [dim, into] : moves)
+    x = t.moved(x, dim, into);
+  op.getXMutable().assign(x);
+  return t.onWhole(op, {});
+}
+
+/// Along several dims one after another, those that are split last: then the split can move to one
+/// that is done.
+static LogicalResult fourier(Distributor &t, Operation *o) {
+  auto op = cast<FourierOp>(o);
+  ArrayType whole = t.wholeOf(op.getX()), result = t.wholeOf(op.getY());
+  FourierKind kind = op.getKind();
+  SmallVector<Attribute> dims(op.getDims().getValue());
+  bool isSplit = llvm::any_of(dims, [&](Attribute dim) { return t.splitOf(whole, dim); });
+  if (dims.size() == 1 || !isSplit || t.isDeterministic())
+    return movedDims<FourierOp>(t, op);
+  llvm::stable_sort(
+      MutableArrayRef(dims).drop_back(kind == FourierKind::real || kind == FourierKind::hermitian),
+      [&](Attribute x, Attribute y) { return !t.splitOf(whole, x) && t.splitOf(whole, y); });
+  if (kind == FourierKind::real)
+    std::rotate(dims.begin(), dims.end() - 1, dims.end());
+  FourierKind before = kind == FourierKind::hermitian ? FourierKind::backward : kind;
+  for (Attribute dim : ArrayRef(dims).drop_back()) {
+    ArrayType type = kind == FourierKind::real ? result : whole;
+    auto step = FourierOp::create(t.b, t.loc(), type, before, op.getX(), t.b.getArrayAttr({dim}),
+                                  op.getPair(), IntegerAttr(), APFloat(1.0));
+    op.getXMutable().assign(step.getY());
+    if (failed(t.visit(step)))
+      return failure();
+    t.b.setInsertionPoint(op);
+    if (kind == FourierKind::real) {
+      before = FourierKind::forward;
+      op.setKind(before);
+    }
+  }
+  op.setDimsAttr(t.b.getArrayAttr({dims.back()}));
+  return movedDims<FourierOp>(t, op);
 }
 
 //===- arrays that are made ------------------------------------------------===//
@@ -265,11 +342,110 @@ static LogicalResult cumulative(Distributor &t, Operation *o) {
   return success();
 }
 
+/// A decay of 0 has an end: what came before has no effect, even if it is infinite.
+static Value decayed(Distributor &t, Value decay, Value before) {
+  Value zero = scalar(t.b, t.loc(), arrayType(decay).getElementType(), 0);
+  Value isEnd = CompareOp::create(t.b, t.loc(), ComparePredicate::eq, decay, zero);
+  return SelectOp::create(t.b, t.loc(), isEnd, zero,
+                          MulOp::create(t.b, t.loc(), decay, before).getResult());
+}
+
+/// What a part multiplies the value before it with. Only a decay of 0 makes it 0: a product that
+/// is too small for its type must not hide a NaN.
+static Value decayOf(Distributor &t, Value decays, StringAttr dim) {
+  OpBuilder &b = t.b;
+  auto type = cast<FloatType>(arrayType(decays).getElementType());
+  auto number = [&](double value) { return scalar(b, t.loc(), type, value); };
+  auto compare = [&](ComparePredicate predicate, Value x, Value y) -> Value {
+    return CompareOp::create(b, t.loc(), predicate, x, y);
+  };
+  ArrayAttr dims = b.getArrayAttr({dim});
+  double least = APFloat::getSmallestNormalized(type.getFloatSemantics()).convertToDouble();
+  Value ends = compare(ComparePredicate::eq, decays, number(0));
+  ends = ReduceOp::create(b, t.loc(), ReduceKind::any, ends, dims);
+  Value all = ReduceOp::create(b, t.loc(), ReduceKind::prod, decays, dims);
+  Value sign = DivOp::create(b, t.loc(), number(1), all);
+  Value small = SelectOp::create(b, t.loc(), compare(ComparePredicate::lt, sign, number(0)),
+                                 number(-least), number(least));
+  Value isSmall = compare(ComparePredicate::eq, all, number(0));
+  all = SelectOp::create(b, t.loc(), isSmall, small, all);
+  return SelectOp::create(b, t.loc(), ends, number(0), all);
+}
+
+/// A recurrence whose operands, with the dim, are parts along it. Each process runs it from 0. From
+/// the last values and the products of the decays of all parts follows the value that comes into
+/// this one, with which it runs again.
+static Value recurred(Distributor &t, RecurrenceOp op, const MeshDim &along) {
+  OpBuilder &b = t.b;
+  Location loc = t.loc();
+  StringAttr dim = op.getDimAttr();
+  Value decay = op.getDecay(), input = op.getInput();
+  int64_t size = arrayType(op.getY()).getSize(dim);
+  int64_t first = op.getReverse() ? size - 1 : 0, last = size - 1 - first;
+  auto at = [&](Value x, int64_t place) { return sliced(t, x, dim, place, 1); };
+  Value total = at(op.getY(), last);
+  if (op.getExclusive() || op.getLate())
+    total = decayed(t, at(decay, last), total);
+  if (op.getExclusive())
+    total = AddOp::create(b, loc, total, at(input, last));
+  Value product = decayOf(t, decay, dim);
+  product =
+      BroadcastOp::create(b, loc, withLeading(arrayType(product), dim, 1), product, ValueRange());
+  auto ofAll = [&](Value one) -> Value {
+    return AllGatherOp::create(b, loc, one, dim.getValue(), along.name.getValue(),
+                               along.communicator, along.processes);
+  };
+  Value before = RecurrenceOp::create(b, loc, ofAll(product), ofAll(total), dim, op.getReverse(),
+                                      /*exclusive=*/true, /*late=*/false);
+  Type i64 = b.getI64Type();
+  Value here = t.firstOf(along, 1, i64);
+  before = GatherOp::create(b, loc, IndexMode::clip, before, here, b.getArrayAttr({dim}));
+  auto number = [&](int64_t n) { return scalar(b, loc, i64, static_cast<double>(n)); };
+  auto compare = [&](ComparePredicate predicate, Value x, int64_t n) -> Value {
+    return CompareOp::create(b, loc, predicate, x, number(n));
+  };
+  Value places = IotaOp::create(b, loc, ArrayType::get(b.getContext(), {dim}, {size}, i64), {});
+  Value isFirst = compare(ComparePredicate::eq, places, first);
+  Value comes = op.getLate() ? before : decayed(t, decay, before);
+  Value follows = compare(ComparePredicate::ne, here, op.getReverse() ? along.processes - 1 : 0);
+  Value isChanged = AndOp::create(b, loc, isFirst, follows);
+  input =
+      SelectOp::create(b, loc, isChanged, AddOp::create(b, loc, input, comes).getResult(), input);
+  Value y = RecurrenceOp::create(b, loc, decay, input, dim, op.getReverse(), op.getExclusive(),
+                                 op.getLate());
+  if (op.getExclusive())
+    y = SelectOp::create(b, loc, isFirst, before, y);
+  return conform(b, loc, y, arrayType(op.getY()), {});
+}
+
+static LogicalResult recurrence(Distributor &t, Operation *o) {
+  auto op = cast<RecurrenceOp>(o);
+  StringAttr dim = op.getDimAttr();
+  const MeshDim *along = t.splitOf(op->getOperands(), dim);
+  if (!along || t.isDeterministic() || t.wholeOf(op.getY()).getSize(dim) == 0)
+    return movedDim<RecurrenceOp>(t, op);
+  Type element = arrayType(op.getY()).getElementType();
+  for (OpOperand &operand : op->getOpOperands()) {
+    Value x = t.widened(operand.get());
+    ArrayType type = arrayType(x);
+    if (!type.hasDim(dim)) {
+      int64_t size = t.wholeOf(op.getY()).getSize(dim) / along->processes;
+      x = BroadcastOp::create(t.b, t.loc(), withLeading(type, dim, size), x, ValueRange());
+    }
+    operand.set(x);
+  }
+  if (failed(t.infer(op)))
+    return failure();
+  t.b.setInsertionPointAfter(op);
+  t.replaceUses(op.getY(), [&]() -> Value { return t.as(recurred(t, op, *along), element); });
+  return success();
+}
+
 //===- the table -----------------------------------------------------------===//
 
 template <typename... Ops>
 static void matrices(DistributeRules &rules) {
-  (rules.add<Ops>(alongDims<Ops>, "matrices whole"), ...);
+  (rules.add<Ops>(movedDims<Ops>, "matrices whole"), ...);
 }
 
 void xtensor::addNameDistributeRules(DistributeRules &rules) {
@@ -280,7 +456,7 @@ void xtensor::addNameDistributeRules(DistributeRules &rules) {
   matrices<CholeskyOp, CholeskyTangentOp, ComplexFactorOp, EighOp, LuOp, LuTangentOp, PinvOp, QrOp,
            SolveOp, SvdOp, TriangularSolveOp>(rules);
   rules.add<TriangularContractOp>(triangularContract, "matrices whole");
-  rules.add<ArgsortOp>(alongDim<ArgsortOp>, "whole along its dim");
+  rules.add<ArgsortOp>(movedDim<ArgsortOp>, "whole along its dim");
   rules.add<BarrierOp>(barrier, "its operand's type");
   rules.add<BroadcastOp>(broadcast, "result type of a part");
   rules.add<CallbackOp>(callback, "parts, or whole arrays for results");
@@ -288,23 +464,23 @@ void xtensor::addNameDistributeRules(DistributeRules &rules) {
   rules.add<ConstantOp>(constant, "its part");
   rules.add<ContractOp>(contract, "sums of parts, combined");
   rules.add<CumulativeOp>(cumulative, "scans of parts, combined");
-  rules.add<FourierOp>(alongDims<FourierOp>, "whole along its dims");
+  rules.add<FourierOp>(fourier, "whole along its dims");
   rules.add<IotaOp>(iota, "goes on from process to process");
-  rules.add<MergeOp>(alongDims<MergeOp>, "whole along its dims");
+  rules.add<MergeOp>(movedDims<MergeOp>, "whole along its dims");
   rules.add<OverlapAddOp>(overlapAdd, "its part asks neighbours");
   rules.add<PadOp>(alongDims<PadOp>, "its part asks neighbours");
-  rules.add<RecurrenceOp>(alongDim<RecurrenceOp>, "whole along its dim");
+  rules.add<RecurrenceOp>(recurrence, "of parts twice, with what comes in");
   rules.add<ReduceOp>(reduce, "results of parts, combined");
   rules.add<RenameOp>(rename, "by name between names that are split alike");
   rules.add<ReverseOp>(alongDims<ReverseOp>, "its part asks neighbours");
   rules.add<SliceOp>(alongDims<SliceOp>, "its part asks neighbours");
-  rules.add<SplitOp>(alongDim<SplitOp>, "whole along its dim");
+  rules.add<SplitOp>(movedDim<SplitOp>, "whole along its dim");
   rules.add<WindowOp>(window, "its part asks neighbours");
   // Gone before, or not an op by itself.
   rules.addAll<ApplyOp, LinearOp, PullbackOp, PushforwardOp, TransposedOp, VectorizeOp>(
       nullptr, "a request, expanded before");
   rules.addAll<CheckpointOp, CustomDerivativeOp, SizedOp>(nullptr, "for derivatives, gone before");
   rules.addAll<BitsOp, ElementaryOp, LibraryOp>(nullptr, "made when names are gone");
-  rules.addAll<AllGatherOp, AllReduceOp, HaloOp, ProcessIndexOp>(nullptr, "made here");
+  rules.addAll<AllGatherOp, AllReduceOp, AllToAllOp, HaloOp, ProcessIndexOp>(nullptr, "made here");
   rules.add<YieldOp>(nullptr, "by the op that has the region");
 }

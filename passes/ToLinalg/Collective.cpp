@@ -19,13 +19,13 @@ static void lowerAllReduce(AllReduceOp op, Lowering &to) {
   to.setStored(op.getY(), call.getResult(0), x.order);
 }
 
-/// A routine on arrays that are stored with `dim` first.
-static void lowerAlong(StringAttr dim, Value from, Value y, StringRef routine,
+/// A routine on arrays that are stored with these dims first.
+static void lowerAlong(ArrayRef<StringAttr> first, Value from, Value y, StringRef routine,
                        ArrayRef<int64_t> options, Lowering &to) {
   ArrayType type = arrayType(y);
-  Names order{dim};
+  Names order(first.begin(), first.end());
   for (StringAttr other : type.getDimNames())
-    if (other != dim)
+    if (!llvm::is_contained(first, other))
       order.push_back(other);
   Value x = to.packed(from, order);
   SmallVector<Attribute> dims(order.begin(), order.end());
@@ -46,6 +46,11 @@ static void lowerHalo(HaloOp op, Lowering &to) {
              to);
 }
 
+static void lowerAllToAll(AllToAllOp op, Lowering &to) {
+  lowerAlong({op.getFromAttr(), op.getToAttr()}, op.getX(), op.getY(), "xt_all_to_all",
+             static_cast<int64_t>(op.getCommunicator()), to);
+}
+
 LogicalResult xtensor::lowerCollective(Operation *op, Lowering &to) {
   if (auto reduce = dyn_cast<AllReduceOp>(op))
     return lowerAllReduce(reduce, to), success();
@@ -53,6 +58,8 @@ LogicalResult xtensor::lowerCollective(Operation *op, Lowering &to) {
     return lowerAllGather(gather, to), success();
   if (auto halo = dyn_cast<HaloOp>(op))
     return lowerHalo(halo, to), success();
+  if (auto move = dyn_cast<AllToAllOp>(op))
+    return lowerAllToAll(move, to), success();
   auto index = dyn_cast<ProcessIndexOp>(op);
   if (!index)
     return failure();

@@ -106,3 +106,20 @@ func.func @constant_first(%x: !x) -> !xtensor.array<b: 3, a: 2, f32> {
   %3 = xtensor.mul %1, %2 : !xtensor.array<f32>, !xtensor.array<b: 3, a: 2, f32>
   return %3 : !xtensor.array<b: 3, a: 2, f32>
 }
+
+// CHECK-LABEL: func.func @moved_back(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: !xtensor.array<b: 4, i: 6, f32>
+// CHECK-NEXT: return %[[X]]
+func.func @moved_back(%x: !xtensor.array<b: 4, i: 6, f32>) -> !xtensor.array<b: 4, i: 6, f32> {
+  %y = xtensor.all_to_all %x from b to i across data communicator 0 of 2 : !xtensor.array<b: 4, i: 6, f32>
+  %z = xtensor.all_to_all %y from i to b across data communicator 0 of 2 : !xtensor.array<b: 8, i: 3, f32>
+  return %z : !xtensor.array<b: 4, i: 6, f32>
+}
+
+// CHECK-LABEL: func.func @moved_twice(
+// CHECK-COUNT-2: xtensor.all_to_all
+func.func @moved_twice(%x: !xtensor.array<b: 4, i: 6, f32>) -> !xtensor.array<b: 4, i: 6, f32> {
+  %y = xtensor.all_to_all %x from b to i across data communicator 0 of 2 : !xtensor.array<b: 4, i: 6, f32>
+  %z = xtensor.all_to_all %y from i to b across model communicator 1 of 2 : !xtensor.array<b: 8, i: 3, f32>
+  return %z : !xtensor.array<b: 4, i: 6, f32>
+}

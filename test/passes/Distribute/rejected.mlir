@@ -113,3 +113,27 @@ func.func @far(%x: !xtensor.array<b: 4, f32>) {
   %y = xtensor.halo %x along b start 0 step 4611686018427387904 size 1 across data communicator 0 of 4 : !xtensor.array<b: 4, f32>
   return
 }
+
+// -----
+
+func.func @moved(%x: !xtensor.array<b: 4, e: 3, f32>) {
+  // expected-error @+1 {{all_to_all: 2 parts along dim "b" of b: 4, e: 3 become parts along dim "e"}}
+  %y = xtensor.all_to_all %x from b to e across data communicator 0 of 2 : !xtensor.array<b: 4, e: 3, f32>
+  return
+}
+
+// -----
+
+func.func @open(%x: !xtensor.array<b: ?, e: 4, f32>) {
+  // expected-error @+1 {{all_to_all: 2 parts along dim "b" of b: ?, e: 4 become parts along dim "e"}}
+  %y = xtensor.all_to_all %x from b to e across data communicator 0 of 2 : !xtensor.array<b: ?, e: 4, f32>
+  return
+}
+
+// -----
+
+func.func @same(%x: !xtensor.array<b: 4, e: 4, f32>) {
+  // expected-error @+1 {{all_to_all}}
+  %y = xtensor.all_to_all %x from b to b across data communicator 0 of 2 : !xtensor.array<b: 4, e: 4, f32>
+  return
+}

@@ -33,3 +33,12 @@ func.func @halo(%x: !xtensor.array<a: 3, b: 2, f32>) -> !xtensor.array<a: 3, b: 
   %y = xtensor.halo %x along b start -1 step 2 size 4 across data communicator 1 of 4 : !xtensor.array<a: 3, b: 2, f32>
   return %y : !xtensor.array<a: 3, b: 4, f32>
 }
+
+// The dims between which the split moves are stored first.
+// CHECK-LABEL: func @moved(
+// CHECK: %[[P:.+]] = linalg.{{.*}} ins(%{{.+}} : tensor<5x6x2xf32>) outs(%{{.+}} : tensor<2x6x5xf32>)
+// CHECK: xtensor.library "xt_all_to_all" ins(%[[P]] : tensor<2x6x5xf32>) outs(%{{.+}} : tensor<6x2x5xf32>) {options = array<i64: 1>} -> tensor<6x2x5xf32>
+func.func @moved(%x: !xtensor.array<k: 5, e: 6, b: 2, f32>) -> !xtensor.array<k: 5, e: 2, b: 6, f32> {
+  %y = xtensor.all_to_all %x from b to e across data communicator 1 of 3 : !xtensor.array<k: 5, e: 6, b: 2, f32>
+  return %y : !xtensor.array<k: 5, e: 2, b: 6, f32>
+}

@@ -37,6 +37,11 @@ def squares(f: Callable[..., Any]) -> Callable[..., Any]:
     return xt.value_and_grad(lambda x: (f(x) ** 2).sum())
 
 
+def squares_of_first(f: Callable[..., Any]) -> Callable[..., Any]:
+    return xt.value_and_grad(lambda x, *more: (f(x, *more) ** 2).sum())
+
+
+GRID = {"b": "data", "i": "model"}
 X, W, V = array(b=8, i=6), array(i=6, h=12), array(h=12, o=4)
 T = array(b=8, o=4)
 
@@ -93,11 +98,32 @@ case(
 )
 case("cumsum of a grid", lambda x: xt.cumsum(x), X, split={"b": "data", "i": "model"})
 case("cumsum of an infinity", lambda x: x.cumsum("b"), xt.array([1, np.inf, 2, -np.inf, 3, 4, 5, 6.0], "b"))
+for how in ({}, {"reverse": True}, {"exclusive": True}, {"reverse": True, "exclusive": True}):
+    for kind in ("cumprod", "cummax", "cummin", "cumlogsumexp"):
+        scan = functools.partial(getattr(xt, kind), dim="b", **how)
+        f = squares(lambda x, scan=scan: xt.tanh(scan(x)))
+        case(
+            " ".join(["gradient of", kind, "twice", *how]), lambda x, f=f: xt.grad(lambda x: (f(x)[1] ** 2).sum())(x), X
+        )
+        case(" ".join(["gradient of", kind, "of NaN", *how]), f, NAN)
+        case(" ".join(["gradient of", kind, "of ties", *how]), f, xt.round(X))
+case("cumlogsumexp far apart", lambda x: xt.cumlogsumexp(500 * x, "b"), X)
+case("cumlogsumexp of float16", lambda x: xt.cumlogsumexp(x, "b"), X.astype("f2"))
+case("gradient of cumprod, small", squares(lambda x: xt.cumprod(1e-200 * x, "b")), NAN)
 case("cumsum of shifts", squares(lambda x: xt.cumsum(x, "b").diff("b")), X)
 case("sort", lambda x: (xt.sort(x, "b"), xt.argsort(x, "b")), X)
+case(
+    "sort along rows",
+    lambda x: (xt.sort(x, "b"), xt.argsort(x, "b", descending=True), xt.sort(x, "i")),
+    array(b=8, i=8),
+)
+case("sort of a grid", squares(lambda x: xt.sort(x, "b")), array(b=8, i=8, k=4), split=GRID)
 case("median", lambda x: xt.median(x, "b"), X)
 case("arange", lambda x: x + xt.arange(8, dim="b") * xt.arange(6, dim="i"), X)
 case("rename", lambda x: xt.dot(x, x.rename(b="c"), dim="i"), X)
+case("rename both ways", squares(lambda x: xt.sin(x.rename(i="b", b="i")) * x), array(b=8, i=8))
+case("rename to a split dim, and away", lambda x: x.rename(i="b", b="k") * 2, array(b=4, i=8, j=3))
+case("rename beside", squares(lambda x: x.rename(i="b", b="k", j="i")), array(b=4, i=8, j=12), split=GRID)
 case("rename to a split dim", lambda x: x.rename(i="b", b="i"), array(b=4, i=8))
 case(
     "between dims of the mesh", lambda x: x.rename(b="h", h="b") * 2, array(b=4, h=8), split={"b": "data", "h": "model"}
@@ -127,7 +153,6 @@ def laplace(x: Any) -> Any:
     )
 
 
-GRID = {"b": "data", "i": "model"}
 NEAR: dict[str, tuple[Callable[..., Any], dict[str, str]]] = {
     "roll back": (lambda x: xt.roll(x, b=-3), DATA),
     "roll far": (lambda x: xt.roll(x, b=7) * xt.roll(x, b=-1), DATA),
@@ -179,6 +204,9 @@ case(  # zeros beyond the ends of a halo are no indices
     array(row=3),
 )
 case("near: -0.0", lambda x: 1 / xt.pad(x, b=(1, 0), constant_values=-0.0).isel(b=slice(0, 8)), array(b=8))
+case("gather, and a split dim", lambda t, i: t.isel(b=i), array(b=8, i=8), array("int64", b=8, i=8))
+case("gather by rows", squares_of_first(lambda t, i: t.isel(b=i)), array(b=8, i=8), array("int64", b=8))
+case("gather elsewhere", lambda t, i: t.isel(b=i), array(b=8, i=8), array("int64", k=4, i=8))
 case("gather within", lambda t, i: t.isel(b=i), X, INDEX)
 case("scatter", lambda x, i: xt.zeros(row=7, i=6).at(row=i).add(x), X, INDEX)
 case("scatter max", lambda x, i: xt.full(0.5, row=7, i=6).at(row=i).max(x), X, INDEX)
@@ -197,6 +225,31 @@ case("cond", lambda x: xt.cond(x.sum() > 0, lambda: x.mean("b"), lambda: x.max("
 case("vectorize", lambda x, w: xt.vectorize(xt.grad(lambda x: xt.sin(xt.dot(x, w, dim="i")).sum()), "b")(x), X, W)
 case("random", lambda x: xt.random.normal(xt.random.key(3), b=8, i=6) + x, X)
 A = array(b=8, r=3, c=3)
+M = array(b=4, r=8, c=8)
+for name, f in {
+    "inverse": lambda a: xt.linalg.inv(a, dims=("r", "c")),
+    "cholesky": lambda a: xt.linalg.cholesky(a + a.rename(c="r", r="c") + 9 * xt.eye(r=8, c=8), dims=("r", "c")),
+    "qr": lambda a: xt.linalg.qr(a, dims=("r", "c"))[1] ** 2,
+}.items():
+    case(f"rows of matrices: {name}", squares(f), M, split={"r": "data"})
+    case(f"columns of matrices: {name}", f, M, split={"c": "data", "b": "model"})
+case("rows of systems", lambda a, y: xt.linalg.solve(a, y, dims=("r", "c")), M, array(r=8, k=4), split={"r": "data"})
+Z = array(b=8, i=12, k=3)
+BOTH = ("b", "i")
+for name, f in {
+    "fft": lambda x: xt.fft.fft(x + 0j, "b"),
+    "rfft": lambda x: xt.fft.rfft(x, "b").rename(b="f"),
+    "irfft": lambda x: xt.fft.irfft(xt.fft.rfft(x, "b"), "b"),
+    "fft of both": lambda x: xt.fft.fft(x + 0j, BOTH) / 2,
+    "ifft of both": lambda x: xt.fft.ifft(x + 0j, BOTH),
+    "rfft of both": lambda x: xt.fft.rfft(x, BOTH).rename(i="f"),
+    "rfft of both, the split one last": lambda x: xt.fft.rfft(x, BOTH[::-1]).rename(b="f"),
+    "irfft of both": lambda x: xt.fft.irfft(xt.fft.rfft(x, BOTH), BOTH),
+    "irfft of both, the split one last": lambda x: xt.fft.irfft(xt.fft.rfft(x, BOTH[::-1]), BOTH[::-1]),
+}.items():
+    case(name, f, Z)
+    case(f"{name}, of a grid", f, Z, split=GRID)
+case("gradient of fft", squares(lambda x: xt.fft.irfft(xt.fft.rfft(x, BOTH) * xt.fft.rfft(x * x, BOTH), BOTH)), Z)
 case("solve", lambda a, y: xt.linalg.solve(a, y, dims=("r", "c")), A, array(b=8, r=3))
 case("matrix of split dims", lambda a: xt.linalg.inv(a, dims=("r", "c")), array(r=4, c=4), split={"r": "data"})
 case("captured", lambda x: x * X + xt.dot(x, W, dim="i").sum(), X)

@@ -55,11 +55,17 @@ def main() -> None:
     once = 2 * 8 * (processes - 1)  # an all_reduce sends each number of 8 bytes so often, over all processes
     activations = once * BATCH * TIME * MODEL
     gradient = once * 2 * MODEL * HIDDEN
+    moved = 8 * BATCH * TIME * MODEL * (processes - 1) // processes  # all numbers but those that stay
+    matrices = array(t=TIME * 2, row=8, col=8) + 9 * xt.eye(row=8, col=8)
     samples = (layers, array(b=BATCH, i=MODEL), array(b=BATCH, o=MODEL))
     programs: dict[str, tuple[Callable[..., Any], tuple[Any, ...], dict[str, str], int]] = {
         "mlp": (xt.value_and_grad(mlp), samples, {"b": "p"}, gradient + once),
         "block": (block, (weights, tokens), {"head": "p", "h": "p"}, 2 * activations),
         "training": (trained, (weights, tokens), {"head": "p", "h": "p"}, 4 * activations),
+        "rename": (lambda x: x.rename(b="m", m="b"), (tokens,), {"b": "p"}, moved),
+        "sort": (lambda x: xt.sort(x, "b"), (tokens,), {"b": "p"}, 2 * moved),
+        "fft": (lambda x: xt.fft.fft(x + 0j, ("b", "m")), (tokens,), {"b": "p"}, 4 * moved),
+        "cholesky": (lambda x: xt.linalg.cholesky(x, dims=("row", "col")), (matrices,), {"row": "p"}, 2 * moved),
     }
     for name, (f, args, split, least) in programs.items():
         g = xt.jit(f, mesh=mesh, split=split)
