@@ -103,7 +103,7 @@ def test_errors_are_one_message_and_exit_1(program, capsys, args, words):
     assert out == ""
     assert "Traceback" not in err
     assert __file__ not in err
-    assert "cli.py" not in err
+    assert "xtensor/cli" not in err
     for word in words:
         assert word in err
 
@@ -164,7 +164,7 @@ def test_a_file_that_python_cannot_read_is_told_by_its_own_lines(tmp_path, monke
     assert main([command, f"{path}:f", "--arg", "a=3", *rest]) == 1
     told = capsys.readouterr().err
     assert all(word in told for word in says), told
-    assert "cli.py" not in told
+    assert "xtensor/cli" not in told
     assert "<frozen" not in told
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xtensor as xt
+from xtensor.cli import main
 from xtensor.explorer.source import spans
 
 PROGRAM = '''\
@@ -242,3 +243,26 @@ def test_the_command_writes_a_page(tmp_path: Path) -> None:
     assert (wrong.returncode, wrong.stderr) == (
         1, "xtensor explore: no/page.html cannot be written: No such file or directory\n",
     )  # fmt: skip
+
+
+def test_the_command_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    named = "\nfirst = xt.jit(lambda x, i: xt.sum(xt.exp(x.isel(k=i))), donate=0)\n"
+    named += "example_args = {'first': (xt.spec(k=900), xt.spec(p=7, dtype='i8')), 'gradient': example_args}\n"
+    (tmp_path / "program.py").write_text(PROGRAM + named)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+
+    def groups(*words: str) -> Any:
+        assert main(["explore", *words, "-o", "page.html"]) == 0
+        capsys.readouterr()
+        return json.loads(Scripts((tmp_path / "page.html").read_text()).scripts[0]).get("groups")
+
+    assert groups("program.py:gradient") is None
+    found = groups("program.py:gradient", "--profile")
+    assert any("dot" in node["name"] for node in found["nodes"])
+    assert all(node["seconds"] > 0 and node["runs"] == 1 for node in found["nodes"])
+    assert groups("program.py:first", "--profile")["nodes"]
+    assert main(["explore", "program.py:first", "--profile", "--arg", "k=?", "--arg", ":i8"]) == 1
+    assert "--profile: calls need sizes" in capsys.readouterr().err
+    assert main(["explore", "program.py:first", "--profile", "--device", "cuda,sm=80"]) == 1
+    assert "xtensor explore: --profile: " in capsys.readouterr().err

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import inspect
 import io
 import os
 import platform
-import re
-import runpy
 import shutil
 import signal
 import sys
 import threading
-import traceback
 import types
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -23,34 +19,21 @@ from typing import Any
 
 import numpy as np
 
-from . import __version__, _native
-from .aot.bundle import Bundle
-from .aot.export import export
-from .aot.inspect import as_json, lines
-from .base.dims import as_names
-from .base.dtypes import as_dtype
-from .base.errors import ArgumentError, Error, user_line
-from .call.arrays import array
-from .call.compilations import Compilation, listeners
-from .call.entry import Function
-from .compiler import cache
-from .compiler.options import PHASES, check_phase
-from .explorer.page import Explorer, explored
-from .ir.context import compiler, context, mlir
-from .transforms.jit import Jitted, jit
-from .transforms.stages import Lowered
-from .values.devices import BACKENDS, of_backend, processor
-from .values.options import option
-from .values.spec import Spec
-from .values.targets import Target, target_named
-
-_SHOW = """\
-Prints a function of a file as it is after a phase of the compiler. What it is traced at is, in this order:
-  --arg SPEC, once per argument: "batch=64,pixel=784:f4", "batch=?,pixel=784:f4", ":f8" for a number
-  `example_args` in the file: a tuple, a dict from function names to tuples, or a function that gives either
-  the function's own annotations and defaults, where these are arrays, numbers or xt.spec(...)
-"""
-_EXPLORE = "Writes one HTML file, which shows a function of a file beside its program after each phase"
+from .. import __version__, _native
+from ..aot.bundle import Bundle
+from ..aot.export import export
+from ..aot.inspect import as_json, lines
+from ..base.errors import ArgumentError, Error, user_line
+from ..call.arrays import array
+from ..call.compilations import Compilation, listeners
+from ..compiler import cache
+from ..ir.context import compiler, context, mlir
+from ..transforms.jit import jit
+from ..values.devices import BACKENDS, of_backend, processor
+from ..values.options import option
+from ..values.spec import Spec
+from .functions import UserError, check_count, example_args_of, load, parse_spec, users_code, without_line
+from .show import add_to
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -58,29 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="xtensor", description=__doc__)
     parser.add_argument("--version", action="version", version=f"xtensor {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    show = commands.add_parser(
-        "show",
-        help="print a function's IR after a phase",
-        description=_SHOW,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    show.add_argument("target", metavar="FILE.py:FUNCTION")
-    show.add_argument("--phase", default="linalg", help=f"one of {', '.join(PHASES)} (default: linalg)")
-    show.add_argument("--arg", action="append", metavar="SPEC", help="an argument's dims, sizes and dtype")
-    show.add_argument("--device", metavar="NAME", help="what for: cpu (default), vulkan, metal, cuda")
-    show.add_argument("--locations", action="store_true", help="print file:line of every op")
-    show.set_defaults(run=_show)
-    explore = commands.add_parser(
-        "explore",
-        help="write a page that shows a function after every phase",
-        description=_SHOW.replace("Prints a function of a file as it is after a phase", _EXPLORE),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    explore.add_argument("target", metavar="FILE.py:FUNCTION")
-    explore.add_argument("-o", "--output", metavar="PAGE.html", help="the page (default: FUNCTION.html)")
-    explore.add_argument("--arg", action="append", metavar="SPEC", help="an argument's dims, sizes and dtype")
-    explore.add_argument("--device", metavar="NAME", help="what for: cpu (default), vulkan, metal, cuda")
-    explore.set_defaults(run=_explore)
+    add_to(commands)
     _add_compile(commands)
     explain = commands.add_parser("explain", help="run a program, and say what was compiled and why again")
     explain.add_argument("--quiet", action="store_true", help="only the table at the end, without each compilation")
@@ -97,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Error as error:
         print(f"xtensor {options.command}: {error}", file=sys.stderr)
         return 1
-    except _UserError as error:
+    except UserError as error:
         print(f"xtensor {options.command}: {error}", file=sys.stderr)
         return 1
     except BrokenPipeError:
@@ -143,11 +104,11 @@ def _compile(options: argparse.Namespace) -> int:
     args = _args_of(options.arg or (), list(functions))
     found = {}
     for name, (function, module) in functions.items():
-        found[name] = args[name] or _example_args(function, module)
-        _check_count(function, found[name])
+        found[name] = args[name] or example_args_of(name, function, module)
+        check_count(function, found[name])
     several = {name: (f, found[name]) for name, (f, _) in functions.items()}
     name, (only, _) = next(iter(functions.items()))
-    with _users_code(), _without(user_line()):
+    with users_code(), without_line(user_line()):
         bundle = export(
             several if len(several) > 1 else only,
             args=() if len(several) > 1 else found[name],
@@ -169,7 +130,7 @@ def _functions(words: Sequence[str]) -> dict[str, tuple[Callable[..., Any], dict
         for name in names.split(","):
             if name in found:
                 raise ArgumentError(f"two functions are called {name}", where="")
-            found[name] = _load(f"{path}:{name}" if path else word, files.get(path))
+            found[name] = load(f"{path}:{name}" if path else word, files.get(path))
             files[path] = found[name][1]
     return found
 
@@ -209,178 +170,12 @@ def _inspect(options: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _without(here: str | None) -> Iterator[None]:
-    """Errors tell lines of the user's, and not the one that runs this command."""
-    try:
-        yield
-    except Error as error:
-        text, _, where = str(error).partition("\n  at ")
-        if where == here:
-            raise type(error)(text, where="") from None
-        raise
-
-
-@contextmanager
 def _one_line() -> Iterator[None]:
     """Errors are about a file, not about a line of Python."""
     try:
         yield
     except Error as error:
         raise type(error)(str(error).splitlines()[0], where="") from None
-
-
-# -- show -------------------------------------------------------------------------------------------------------------
-
-
-def _show(options: argparse.Namespace) -> int:
-    with _option("--device"):
-        target = target_named(options.device or "cpu")
-    with _option("--phase"):
-        check_phase(options.phase, target.backend)
-    lowered = _lowered(options, target)
-    print(lowered.as_text(options.phase, locations=options.locations))
-    return 0
-
-
-def _lowered(options: argparse.Namespace, target: Target) -> Lowered:
-    """The function of the command line at the arguments that it names, for its device if it names one."""
-    function, module = _load(options.target)
-    args = [parse_spec(a) for a in options.arg] if options.arg else _example_args(function, module)
-    _check_count(function, args)
-    jitted = function if isinstance(function, Jitted) else jit(function)
-    with _users_code():
-        lowered: Lowered = jitted.trace(*args).lower()
-    if options.device:
-        lowered.target = target
-    return lowered
-
-
-def _explore(options: argparse.Namespace) -> int:
-    with _option("--device"):
-        target = target_named(options.device or "cpu")
-    lowered = _lowered(options, target)
-    path, _, name = options.target.rpartition(":")
-    page = Explorer(explored(lowered.program, lowered.target, path))
-    with _without(user_line()):
-        print(page.write(options.output or f"{name}.html"))
-    return 0
-
-
-def _load(target: str, module: dict[str, Any] | None = None) -> tuple[Callable[..., Any], dict[str, Any]]:
-    """A function of a file, which runs unless it is `module` already."""
-    path, colon, name = target.rpartition(":")
-    if not colon or not name:
-        raise ArgumentError(f"name a function as FILE.py:FUNCTION, got {target!r}", where="")
-    if not Path(path).is_file():
-        raise ArgumentError(f"there is no file {path}", where="")
-    if module is None:
-        sys.path.insert(0, str(Path(path).resolve().parent))
-        with _users_code(path):
-            module = runpy.run_path(path, run_name="__xtensor__")
-    found: Any = module.get(name.split(".")[0])
-    for part in name.split(".")[1:]:
-        found = getattr(found, part, None)
-    if not callable(found):
-        kinds = (types.FunctionType, Function)
-        functions = sorted(k for k, v in module.items() if isinstance(v, kinds) and v.__module__ == "__xtensor__")
-        raise ArgumentError(f"{path} has no function {name!r}; it has {', '.join(functions)}", where="")
-    return found, module
-
-
-class _UserError(Exception):
-    """What the user's own code raised, with its place in it."""
-
-
-@contextmanager
-def _users_code(path: str | None = None) -> Iterator[None]:
-    """Exceptions of the file that is looked at are told with its own frames; those of reading `path`, by its name."""
-    try:
-        yield
-    except Error:
-        raise
-    except Exception as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        package = str(Path(__file__).parent)
-        own = [f for f in frames if not f.filename.startswith((package, "<frozen ")) and "runpy" not in f.filename]
-        shown = "".join(traceback.format_list(own) + traceback.format_exception_only(error)).rstrip()
-        if own:
-            raise _UserError(f"the file raised an exception\n{shown}") from None
-        if path is None:
-            raise
-        raise _UserError(f"{path} is not a program that Python can run\n{shown}") from None
-
-
-@contextmanager
-def _option(name: str) -> Iterator[None]:
-    """Errors are about an option of the command, not about a line of Python."""
-    try:
-        yield
-    except Error as error:
-        raise ArgumentError(f"{name}: {str(error).splitlines()[0]}", where="") from None
-
-
-def _check_count(function: Callable[..., Any], args: Sequence[Any]) -> None:
-    try:
-        inspect.signature(function).bind(*args)
-    except TypeError as error:
-        name = getattr(function, "__name__", "the function")
-        given = "1 argument is" if len(args) == 1 else f"{len(args)} arguments are"
-        raise ArgumentError(f"{given} given to {name}{inspect.signature(function)}: {error}", where="") from None
-    except ValueError:
-        pass  # nothing tells its parameters: the call does
-
-
-def parse_spec(text: str) -> Spec:
-    """The Spec that "batch=64,time=?:f4" means."""
-    dims, _, dtype = text.partition(":")
-    sizes: dict[str, int | None] = {}
-    for part in filter(None, (p.strip() for p in dims.split(","))):
-        found = re.fullmatch(r"([^=]+)=(\d+|\?)", part)
-        if not found:
-            name, given, size = part.partition("=")
-            what = f"{size.strip() or 'nothing'} is not a size of {name.strip()!r}: " if given and name.strip() else ""
-            raise ArgumentError(
-                f'--arg {text!r}: {what}write "batch=64,pixel=784:f4", with ? for a dynamic size',
-                where="",
-            )
-        if found[1].strip() in sizes:
-            raise ArgumentError(f"--arg {text!r}: dim {found[1].strip()!r} is named twice", where="")
-        sizes[found[1].strip()] = None if found[2] == "?" else int(found[2])
-        if found[2] != "?" and int(found[2]) >= 2**63:
-            raise ArgumentError(f"--arg {text!r}: the size of {found[1].strip()!r} is above 2**63 - 1", where="")
-    with _option(f"--arg {text!r}"):
-        return Spec(as_names(sizes), tuple(sizes.values()), as_dtype(dtype.strip() or "f8"))
-
-
-def _example_args(function: Callable[..., Any], module: dict[str, Any]) -> Sequence[Any]:
-    example = module.get("example_args")
-    if callable(example):
-        with _users_code():
-            example = example()
-    name = getattr(function, "__name__", "")
-    if isinstance(example, dict):
-        example = example.get(name)
-    if example is not None:
-        if not isinstance(example, (list, tuple)):
-            raise ArgumentError(
-                f"example_args of {name} are a tuple, one entry per argument, not {type(example).__name__}", where=""
-            )
-        return list(example)
-    args = []
-    for p in inspect.signature(function, eval_str=True).parameters.values():
-        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.KEYWORD_ONLY):
-            continue
-        if isinstance(p.annotation, Spec):
-            args.append(p.annotation)
-        elif p.default is not p.empty:
-            args.append(p.default)
-        else:
-            raise ArgumentError(
-                f"the type of {name}'s argument {p.name!r} is not known: give --arg for each argument, define "
-                f"example_args in the file, or annotate it: {p.name}: xt.spec(batch=64, dtype='f4')",
-                where="",
-            )
-    return args
 
 
 # -- explain ----------------------------------------------------------------------------------------------------------
@@ -590,7 +385,3 @@ def _devices(options: argparse.Namespace) -> int:
         print("  ".join([*(x.ljust(n) for x, n in zip(row, widths, strict=False)), row[3]]))
     print(*notes, sep="\n")
     return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
