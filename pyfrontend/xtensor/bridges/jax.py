@@ -130,10 +130,17 @@ class Program:
     def executable(self) -> Any:
         return load(self.traced)
 
-    def linearized(self, wrt: tuple[int, ...]) -> _Linear:
+    def linearized(self, wrt: tuple[int, ...]) -> _Linear | _Gradient:
         if wrt not in self.made:
-            self.made[wrt] = _Linear(self, wrt)
+            self.made[wrt] = self._linearized(wrt)
         return self.made[wrt]
+
+    def _linearized(self, wrt: tuple[int, ...]) -> _Linear | _Gradient:
+        moving = [i for i, s in enumerate(self.results) if dtypes.is_inexact(s.dtype)]
+        kinds = [self.specs[i].dtype for i in wrt] + [self.results[i].dtype for i in moving]
+        if len(moving) == 1 and not self.results[moving[0]].dims and all(map(dtypes.is_float, kinds)):
+            return _Gradient(self, wrt, moving[0])
+        return _Linear(self, wrt)
 
     def transposed(self, wrt: tuple[int, ...], of: tuple[int, ...]) -> Program:
         """For a function that is linear in the arrays `wrt`: the other arrays and cotangents of the results `of` to
@@ -217,6 +224,41 @@ class _Linear:
             else:
                 found.append(arrays[j] if j < self.given else _constant(self.captured[j - self.given]))
         return found
+
+
+class _Gradient:
+    """The same for a program with one result that moves, a number: a loss. Its gradient is all that `push` needs, and
+    `forward` computes both in one program, which keeps no other residuals. JAX's reverse mode then multiplies it by
+    the cotangent."""
+
+    def __init__(self, program: Program, wrt: tuple[int, ...], place: int) -> None:
+        self.moving, self.count = [place], len(program.results)
+
+        def forward(*arrays: Any) -> list[Any]:
+            def chosen(*moved: Any) -> list[Any]:
+                every = list(arrays)
+                for i, x in zip(wrt, moved, strict=True):
+                    every[i] = x
+                return list(program.f(*every))
+
+            results, pull = vjp(chosen, *[arrays[i] for i in wrt])
+            one = build.constant(np.ones((), program.results[place].dtype))
+            return [*results, *pull([one if i == place else None for i in range(self.count)])]
+
+        def push(*arrays: Any) -> list[Any]:
+            gradients, tangents = arrays[: len(wrt)], arrays[len(wrt) :]
+            terms = [
+                build.cast(build.contract((g, t), g.dims), program.results[place].dtype)
+                for g, t in zip(gradients, tangents, strict=True)
+            ]
+            return [functools.reduce(lambda a, b: build.binary("add", a, b), terms)]
+
+        specs = [program.specs[i] for i in wrt]
+        self.forward = Program(forward, program.specs, program.name, program.batches)
+        self.push = Program(push, [*specs, *specs], f"{program.name}.push", program.batches)
+
+    def residuals(self, arrays: Sequence[Any], outputs: Sequence[Any]) -> list[Any]:
+        return list(outputs[self.count :])
 
 
 def _with(spec: Spec, dim: str, size: int, axis: int | None) -> Spec:

@@ -141,6 +141,27 @@ def test_another_size_is_another_program() -> None:
         same(g(p, x)["y"], layer_of_jax(p, x)["y"])
 
 
+def test_the_gradient_of_a_loss_is_all_that_its_forward_pass_keeps() -> None:
+    def loss(w: Any, x: Any) -> Any:
+        h = xt.tanh(xt.dot(x, w, dim="i"))
+        return xt.sum(h * h), xt.argmax(h, "n")
+
+    g = xt.to_jax(loss, (xt.spec(i=3), xt.spec(n=5, i=3)))
+    w, x = np.linspace(0.1, 0.5, 3), np.linspace(-1.0, 1.0, 15).reshape(5, 3)
+
+    def theirs(w: Any, x: Any) -> Any:
+        h = jnp.tanh(x @ w)
+        return (h * h).sum(), h.argmax()
+
+    forward, back = jax.make_jaxpr(jax.grad(g, has_aux=True))(w, x).jaxpr.eqns
+    assert [v.aval.shape for v in forward.outvars] == [(), (), (3,)]
+    assert [v.aval.shape for v in back.invars] == [(3,), ()]
+    for argument in (0, 1, (0, 1)):
+        found = jax.value_and_grad(g, argument, has_aux=True)(w, x)
+        jax.tree.map(np.testing.assert_allclose, found, jax.value_and_grad(theirs, argument, has_aux=True)(w, x))
+    check_grads(lambda w, x: g(w, x)[0], (w, x), order=2)
+
+
 def test_complex_arrays() -> None:
     g = xt.to_jax(lambda z: xt.abs(z * z) + xt.real(z) + xt.imag(z * z * z), xt.spec(a=None, dtype="c16"))
 
