@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..base import tree
 from ..base.dims import suggestion
-from ..base.errors import ArgumentTypeError, LabelError
+from ..base.errors import ArgumentTypeError, DimensionError, Error, LabelError, SizeError
 from ..base.identity import identity
 from ..base.lacking import lacks
 from .xarray import is_dataarray
+
+if TYPE_CHECKING:
+    import xarray
 
 
 class _Names(tuple[str, ...]):
@@ -143,10 +146,48 @@ def _flatten(x: Any) -> tuple[list[Any], _Names]:
 def _unflatten(names: Any, arrays: Any) -> Any:
     by_name = dict(zip(names, arrays, strict=True))
     if arrays and all(map(is_dataarray, arrays)):
-        import xarray
-
-        return xarray.Dataset({k: x.rename(None) for k, x in by_name.items()}, attrs=names.attrs)
+        return combined(_own_dims_first(by_name), names.attrs, _cannot_return)
     return Variables(by_name, names.attrs)
+
+
+def _own_dims_first(arrays: Mapping[str, xarray.DataArray]) -> dict[str, xarray.DataArray]:
+    """Without labels of one position along a dim whose labels another array brings, as by `Dataset.assign`."""
+    labels = {c for x in arrays.values() for c in x.coords if c in x.dims}
+    found = {}
+    for name, x in arrays.items():
+        gone = [c for c in x.coords if c in labels and c not in x.dims]
+        found[name] = x.drop_vars(gone) if gone else x
+    return found
+
+
+def _cannot_return(kind: type[Error], problem: str) -> Error:
+    return kind(f"the variables of a Dataset do not go together: {problem}. Return a dict of arrays in its place")
+
+
+def combined(
+    arrays: Mapping[str, xarray.DataArray], attrs: Mapping[Any, Any], refuse: Callable[[type[Error], str], Error]
+) -> xarray.Dataset:
+    """The Dataset of arrays that go together as they are. xarray would also align their labels, which fills with NaN,
+    and would take an array for the coordinate that has its name."""
+    import xarray
+
+    sizes: dict[Any, tuple[str, int]] = {}
+    coords: dict[Any, tuple[str, xarray.Variable]] = {}
+    for name, x in arrays.items():
+        for d, n in x.sizes.items():
+            other, size = sizes.setdefault(d, (name, n))
+            if size != n:
+                raise refuse(SizeError, f"dim {d!r} has size {size} in {other!r} and {n} in {name!r}")
+        for c, variable in x.coords.variables.items():
+            other, first = coords.setdefault(c, (name, variable))
+            if first is not variable and not first.equals(variable):  # type: ignore[no-untyped-call]
+                what = f"the labels of dim {c!r}" if c in x.dims else f"the coordinates {c!r}"
+                raise refuse(DimensionError, f"{what} differ between {other!r} and {name!r}")
+    for name in arrays:
+        if name in sizes or name in coords:
+            what = "a dim, whose labels it" if name in sizes else f"a coordinate of {coords[name][0]!r}, which it"
+            raise refuse(DimensionError, f"the array {name!r} has the name of {what} would become")
+    return xarray.Dataset({k: x.rename(None) for k, x in arrays.items()}, attrs=attrs)
 
 
 tree.register(Variables, _flatten, _unflatten)

@@ -102,3 +102,34 @@ def test_what_a_dataset_inside_of_a_function_does_not_have() -> None:
     for name, match in [("time", r"ds\['heat'\]\.sizes"), ("haet", "did you mean 'heat'"), ("sel", r"x\.sel\(\.\.\)")]:
         with pytest.raises(AttributeError, match=match):
             xt.jit(lambda d, name=name: getattr(d, name))(ds)
+
+
+def test_variables_that_do_not_go_together() -> None:
+    """xarray would fill with NaN, or make a coordinate of a variable."""
+
+    def told(f: Any, ds: xr.Dataset) -> str:
+        with pytest.raises(xt.DimensionError) as caught:
+            xt.jit(f)(ds)
+        text, where = caught.value.parts
+        assert where is not None and "test_dataset.py" in where
+        return text
+
+    bare = xr.Dataset({"h": ("x", [1.0, 2.0, 4.0])})
+    labelled = bare.assign_coords(x=[1, 2, 3])
+    for ds in (bare, labelled):
+        assert "dim 'x' has size 3 in 'h' and 2 in 'd'. Return a dict" in told(lambda d: d.assign(d=d.h.diff("x")), ds)
+        assert "the array 'x' has the name of a dim" in told(lambda d: d.assign(x=d.h * 2), ds)
+    assert "the labels of dim 'x' differ between 'h' and 'd'" in told(lambda d: d.assign(d=xt.flip(d.h)), labelled)
+    run = labelled.assign_coords(run=3)
+    assert "the array 'run' has the name of a coordinate of 'h'" in told(lambda d: d.assign(run=d.h), run)
+    with pytest.raises(xt.SizeError, match="dim 'x' has size 3 in 'h' and 2 in 'g'"):
+        xt.tree.map(lambda x: x.diff("x") if float(x[0]) > 1 else x, bare.assign(g=2 * bare.h))
+    found = xt.jit(lambda d: {"h": d.h, "d": d.h.diff("x")})(labelled)  # as the message says
+    xr.testing.assert_identical(found["d"], labelled.h.diff("x"))
+
+
+def test_one_position_beside_the_whole_dim() -> None:
+    """Its label is left out, as by xarray."""
+    ds = xr.Dataset({"h": ("x", [1.0, 2.0, 4.0])}, coords={"x": [1, 2, 3], "run": 3})
+    found = xt.jit(lambda d: d.assign(first=d.h.isel(x=0)))(ds)
+    xr.testing.assert_identical(found, ds.assign(first=ds.h.isel(x=0)))
