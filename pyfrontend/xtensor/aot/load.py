@@ -25,6 +25,7 @@ from ..base.errors import (
     DimensionError,
     Error,
     FunctionNameError,
+    MissingBundleError,
     SizeError,
     UnsupportedError,
 )
@@ -211,7 +212,12 @@ def load(
         file = File(bytes(bundle), "the bundle")
     else:
         path = path_of(bundle, "xt.load")
-        file = File(opened(path), str(path))
+        try:
+            file = File(opened(path), str(path))
+        except BundleError as error:
+            if path.suffix not in (".nc", ".safetensors", ".zarr") or isinstance(error, MissingBundleError):
+                raise
+            raise BundleError(f"xt.load: {path} is not a bundle. Write xt.load_arrays(path) for arrays") from None
     if expect is not None or not native:
         data = file.all()  # a file may change while it is looked at
         if expect is not None:

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -91,11 +96,11 @@ def test_errors_say_what_to_write(tmp_path: Path) -> None:
     pytest.importorskip("safetensors", reason="safetensors is not installed")
     with pytest.raises(xt.ArgumentError, match=r"suffix of 'x.npz' is not .safetensors, .nc"):
         xt.save({}, tmp_path / "x.npz")
-    with pytest.raises(xt.ArgumentTypeError, match=r"the leaf \['a'\] is not an array but 'text'"):
+    with pytest.raises(xt.ArgumentTypeError, match=r"the leaf \['a'\] is not an array but the string 'text'"):
         xt.save({"a": "text"}, tmp_path / "x.safetensors")
     with pytest.raises(xt.ArgumentTypeError, match="NumPy array, whose axes have no names"):
         xt.save({"a": np.ones(3)}, tmp_path / "x.safetensors")
-    with pytest.raises(xt.ArgumentTypeError, match="holds a mapping of names"):
+    with pytest.raises(xt.ArgumentTypeError, match="holds arrays by name, not a list"):
         xt.save([xt.ones(a=2)], tmp_path / "x.nc")
     with pytest.raises(xt.DTypeError, match=r"'a' is float16, which .nc does not hold"):
         xt.save({"a": xt.ones(t=2, dtype="f2")}, tmp_path / "x.nc")
@@ -154,3 +159,193 @@ def test_training_goes_on_from_a_saved_state(tmp_path: Path) -> None:
     want, _ = optimizer.update(p, slope, state)
     np.testing.assert_array_equal(found["w"].values, want["w"].values)
     assert after.count.item() == 2
+
+
+def labelled(values: Any, labels: Any, **coords: Any) -> xt.Array:
+    return xt.as_array(xr.DataArray(values, dims="x", coords={"x": labels, **coords}))
+
+
+X = xt.ones(x=3)
+
+# What does not go into one file as it is, and what to write instead.
+APART: dict[str, tuple[dict[str, Any], str]] = {
+    "labels that differ": (
+        {"v": labelled([1.0, 2.0, 3.0], [10, 20, 30]), "w": labelled([1.0, 2.0, 3.0], [20, 30, 40])},
+        "the labels of dim 'x' differ between 'v' and 'w'. Write one file for each",
+    ),
+    "sizes that differ": (
+        {"v": labelled([1, 2, 3], [10, 20, 30]), "w": labelled([2, 3], [20, 30])},
+        "dim 'x' has size 3 in 'v' and 2 in 'w'",
+    ),
+    "sizes without labels": ({"v": X, "w": xt.ones(x=2)}, "dim 'x' has size 3 in 'v' and 2 in 'w'"),
+    "coordinates that differ": (
+        {"v": labelled([1.0, 2.0], [1, 2], run=1), "w": labelled([1.0, 2.0], [1, 2], run=2)},
+        "the coordinates 'run' differ between 'v' and 'w'. Leave them out of one, with x.drop_vars(..)",
+    ),
+    "one position of a dim": (
+        {"v": labelled([1.0, 2.0], [1, 2]), "w": labelled([1.0, 2.0], [1, 2]).isel(x=0)},
+        "the coordinates 'x' differ between 'v' and 'w'",
+    ),
+    "the name of its own dim": (
+        {"time": xt.ones(time=2, x=3)},
+        "the array 'time' has the name of a dim, whose labels it would become. Give it another name",
+    ),
+    "the name of another's dim": ({"x": xt.ones(y=3), "y2": X}, "the array 'x' has the name of a dim"),
+    "the name of a coordinate": (
+        {"run": X, "v": labelled([1.0, 2.0, 3.0], [1, 2, 3], run=1)},
+        "the array 'run' has the name of a coordinate of 'v', which it would become",
+    ),
+}
+
+
+@pytest.mark.parametrize("suffix", [".nc", ".zarr"])
+@pytest.mark.parametrize("name", APART)
+def test_nothing_is_aligned_or_lost_in_a_file(tmp_path: Path, name: str, suffix: str) -> None:
+    arrays, wanted = APART[name]
+    path = tmp_path / f"x{suffix}"
+    with pytest.raises(xt.DimensionError, match=re.escape(f"do not go into one {suffix} file: {wanted}")):
+        xt.save(arrays, path)
+    assert not path.exists()
+    xt.save(arrays, tmp_path / "x.safetensors")  # as the message says
+    for name, x in xt.load_arrays(tmp_path / "x.safetensors").items():
+        np.testing.assert_array_equal(x.values, arrays[name].values)
+
+
+@pytest.mark.parametrize("suffix", [".nc", ".zarr"])
+def test_equal_labels_go_into_one_file(tmp_path: Path, suffix: str) -> None:
+    """Of other dtypes, with NaN among them, in an array that has none."""
+    labels = [1.0, np.nan, 3.0]
+    arrays = {"v": labelled([1, 2, 3], labels), "w": labelled([1.0, 2.0, 3.0], labels), "u": X.astype("f4")}
+    xt.save(arrays, tmp_path / f"x{suffix}")
+    for name, x in xt.load_arrays(tmp_path / f"x{suffix}").items():
+        assert x.dtype == arrays[name].dtype
+        np.testing.assert_array_equal(x.values, arrays[name].values)
+        np.testing.assert_array_equal(x.coords["x"], labels)
+
+
+@pytest.mark.parametrize("suffix", [".nc", ".zarr", ".safetensors"])
+def test_some_arrays_of_a_file(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"x{suffix}"
+    xt.save({"a": X, "b": 2.0 * X, "c": xt.array([1, 2], "y")}, path)
+    found = xt.load_arrays(path, names=["c", "a"])
+    assert [*found] == ["c", "a"] and found["c"].dtype == "int64"
+    np.testing.assert_array_equal(xt.load_arrays(path, names="b")["b"].values, [2.0, 2.0, 2.0])
+    with pytest.raises(xt.LabelError, match=r"has no array 'A'; it has 'a', 'b', 'c'"):
+        xt.load_arrays(path, names=["A"])
+    with pytest.raises(xt.ArgumentTypeError, match="names= are strings"):
+        xt.load_arrays(path, names=[1])  # type: ignore[list-item]
+
+
+def test_some_leaves_of_a_pytree(tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors"
+    xt.save({"layers": [{"w": X}, {"w": xt.array([1j, 2.0], "y")}], "n": 3}, path)
+    found = xt.load_arrays(path, names=["layers.1.w", "n"])
+    assert found["n"].item() == 3 and found["layers.1.w"].values.tolist() == [1j, 2.0]
+
+
+@pytest.mark.parametrize("suffix", [".nc", ".zarr"])
+def test_dates_and_strings_in_a_file(tmp_path: Path, suffix: str) -> None:
+    days = np.array(["2020-01-01", "2020-01-02"], "M8[ns]")
+    ds = xr.Dataset({"name": ("x", ["a", "b"]), "w": ("x", [1.0, 2.0]), "day": ("x", days)}, coords={"x": [1, 2]})
+    path = tmp_path / f"x{suffix}"
+    if suffix == ".nc":
+        ds.to_netcdf(path)
+    else:
+        ds.to_zarr(path, zarr_format=2)
+    with pytest.raises(xt.DTypeError, match=r"'name' of .*holds strings.*\['name'\] reads it. Write names=\['w'\] to"):
+        xt.load_arrays(path, names=["name", "w"])
+    with pytest.raises(xt.DTypeError, match=r"'(name|day)' of .*, and arrays hold bools and numbers"):
+        xt.load_arrays(path)
+    with pytest.raises(xt.DTypeError, match=r"'day' of .*holds datetime64\[ns\]"):
+        xt.load_arrays(path, names=["w", "day"])
+    xr.testing.assert_identical(xt.load_arrays(path, names=["w"])["w"].to_xarray(), ds.w)
+    np.testing.assert_array_equal(xt.load_arrays(path, names=["x"])["x"].values, [1, 2])  # a coordinate
+
+
+def test_what_is_not_a_file_of_arrays(tmp_path: Path) -> None:
+    def told(name: str, data: bytes | None) -> str:
+        path = tmp_path / name
+        if data is None:
+            path.mkdir()
+        else:
+            path.write_bytes(data)
+        with pytest.raises(xt.ArgumentError) as caught:
+            xt.load_arrays(path)
+        return caught.value.parts[0].partition(str(path))[2]
+
+    assert told("a.nc", b"hello" * 100) == " is not a netCDF file, which begins with CDF or HDF"
+    assert told("b.nc", b"CDF\x05" + b"hello" * 100).startswith(" cannot be read: ")
+    assert told("c.nc", b"\x89HDF\r\n\x1a\n" + b"hello" * 100).startswith(" cannot be read: ")
+    assert told("d.nc", None).startswith(" cannot be read: ")
+    assert told("e.zarr", None) == told("f.zarr", b"hello") == " is not a Zarr store"
+    with pytest.raises(xt.ArgumentError, match=r"Write xt.load\(path\) for a bundle"):
+        xt.load_arrays(tmp_path / "model.xtb")
+
+
+@pytest.mark.parametrize("suffix", [".nc", ".zarr", ".safetensors"])
+def test_arrays_are_not_a_bundle(tmp_path: Path, suffix: str) -> None:
+    xt.save({"a": X}, tmp_path / f"x{suffix}")
+    with pytest.raises(xt.BundleError, match=r"is not a bundle. Write xt.load_arrays\(path\)"):
+        xt.load(tmp_path / f"x{suffix}")
+    with pytest.raises(xt.MissingBundleError):
+        xt.load(tmp_path / f"none{suffix}")
+
+
+# What save cannot write, without the texts of arrays.
+REFUSED: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "a dict of dicts": (lambda p: xt.save({"a": {"b": X}}, p), "'a' is a dict, and .nc holds one array for each name"),
+    "None": (lambda p: xt.save({"a": None}, p), "'a' is None, and .nc holds one array for each name"),
+    "a list": (lambda p: xt.save([X, X], p), "holds arrays by name, not a list. Write"),
+    "a tuple": (lambda p: xt.save((X, X), p), "holds arrays by name, not a tuple. Write"),
+    "an array": (lambda p: xt.save(X, p), "holds arrays by name, not an array, float64 (x: 3). Write"),
+    "a number for a name": (lambda p: xt.save({1: X}, p), 'names are strings, not 1. Write {"1": ..}'),
+    "the path first": (lambda p: xt.save(str(p), {"a": X}), "comes second, not a dict. Write xt.save(arrays, path)"),  # type: ignore[arg-type]
+    "NumPy": (lambda p: xt.save({"v": np.ones(3)}, p), 'axes have no names. Write xt.array(a, dims=("x",))'),
+    "NumPy of two axes": (lambda p: xt.save({"v": np.ones((3, 2))}, p), 'Write xt.array(a, dims=("x", "y"))'),
+    "a MultiIndex": (
+        lambda p: xt.save({"v": labelled([1.0], [1]).expand_dims(t=2).stack(z=("t", "x"))}, p),
+        "dim 'z' has a MultiIndex, which .nc does not hold. Write x.unstack(\"z\")",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_save_refuses(tmp_path: Path, name: str) -> None:
+    call, wanted = REFUSED[name]
+    with pytest.raises(xt.Error, match=re.escape(wanted)):
+        call(tmp_path / "x.nc")
+
+
+def test_zarr_does_not_warn(tmp_path: Path) -> None:
+    pytest.importorskip("zarr", reason="zarr is not installed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        xt.save({"a": X}, tmp_path / "x.zarr")
+        xt.load_arrays(tmp_path / "x.zarr")
+        X.to_xarray().to_dataset(name="a").to_zarr(tmp_path / "y.zarr", consolidated=False)
+        np.testing.assert_array_equal(xt.load_arrays(tmp_path / "y.zarr")["a"].values, X.values)
+
+
+WITH_SCIPY_ALONE = """
+import sys
+sys.modules["netCDF4"] = sys.modules["h5netcdf"] = None
+import numpy as np, xtensor as xt
+path = sys.argv[1]
+for dtype in ("i1", "i2", "i4", "f4", "f8", "?"):
+    xt.save({"a": xt.array([0, 1], "x", dtype=dtype)}, path)
+    back = xt.load_arrays(path)["a"]
+    assert (back.dtype, back.values.tolist()) == (np.dtype(dtype), [0, 1]), (dtype, back)
+for dtype in ("i8", "u8", "u4", "u2", "u1"):
+    try:
+        xt.save({"a": xt.array([0, 1], "x", dtype=dtype)}, path)
+    except xt.DTypeError as error:
+        assert "writes netCDF 3, without this dtype. Run pip install netCDF4, or write" in str(error), error
+    else:
+        raise AssertionError(dtype)
+"""
+
+
+def test_integers_that_scipy_does_not_write(tmp_path: Path) -> None:
+    """It would write them as others, which then come back."""
+    pytest.importorskip("scipy", reason="SciPy is not installed")
+    subprocess.run([sys.executable, "-c", WITH_SCIPY_ALONE, str(tmp_path / "x.nc")], check=True, timeout=120)

@@ -161,7 +161,7 @@ MESSAGES |= {
     "arguments of save in the other order": (
         lambda: xt.save("v.safetensors", {"v": V}),  # type: ignore[arg-type]
         xt.ArgumentTypeError,
-        "the path of a file is needed, got dict",
+        r"^xt.save: the path of a file comes second, not a dict. Write xt.save\(arrays, path\)",
     ),
     "sel without labels": (lambda: V.sel(ch=9), xt.ArgumentError, r"no labels: x.isel\(time=3\) selects by position"),
     "groupby without labels": (
