@@ -152,12 +152,90 @@ private:
   Tester &tester;
 };
 
+/// The values of an array at the first positions along each axis.
+ElementsAttr cornerOf(ElementsAttr values, llvm::ArrayRef<int64_t> shape) {
+  auto type = cast<ShapedType>(values.getType()).clone(shape);
+  if (auto splat = dyn_cast<SplatElementsAttr>(values))
+    return splat.resizeSplat(type);
+  llvm::SmallVector<Attribute> corner;
+  llvm::SmallVector<uint64_t> at(shape.size());
+  for (int64_t i = 0; i < type.getNumElements(); ++i) {
+    corner.push_back(values.getValues<Attribute>()[at]);
+    for (size_t axis = shape.size(); axis-- && ++at[axis] == uint64_t(shape[axis]);)
+      at[axis] = 0;
+  }
+  return DenseElementsAttr::get(type, corner);
+}
+
+/// All arrays of a function that nothing calls get another size of a dim. This fits where no op has
+/// the size as an attribute.
+struct ShrinkDim : OpRewritePattern<func::FuncOp> {
+  ShrinkDim(MLIRContext *context, Tester &tester) : OpRewritePattern(context), tester(tester) {}
+
+  LogicalResult matchAndRewrite(func::FuncOp f, PatternRewriter &rewriter) const override {
+    if (f.isExternal() || !SymbolTable::symbolKnownUseEmpty(f, f->getParentOp()))
+      return failure();
+    for (auto [name, size] : dimsOf(f))
+      for (int64_t less : {int64_t(1), int64_t(2), size / 2}) {
+        if (less >= size)
+          break;
+        auto change = [&, name = name, size = size](func::FuncOp g) {
+          resize(g, name, size, less);
+        };
+        if (!staysInteresting(f, tester, [&](const IRMapping &copied) {
+              change(cast<func::FuncOp>(copied.lookup(f.getOperation())));
+            }))
+          continue;
+        rewriter.modifyOpInPlace(f, [&] { change(f); });
+        return success();
+      }
+    return failure();
+  }
+
+private:
+  static llvm::SetVector<std::pair<Attribute, int64_t>> dimsOf(func::FuncOp f) {
+    llvm::SetVector<std::pair<Attribute, int64_t>> dims;
+    AttrTypeWalker walker;
+    walker.addWalk([&](xtensor::ArrayType type) {
+      for (auto [name, size] : llvm::zip(type.getDimNames(), type.getShape()))
+        if (size > 1) // not an open one, either
+          dims.insert({name, size});
+    });
+    f.walk([&](Operation *op) {
+      for (Type type : op->getResultTypes())
+        walker.walk(type);
+      for (Region &region : op->getRegions())
+        for (Type type : region.getArgumentTypes())
+          walker.walk(type);
+    });
+    return dims;
+  }
+
+  static void resize(func::FuncOp f, Attribute name, int64_t from, int64_t to) {
+    AttrTypeReplacer replacer;
+    replacer.addReplacement([&](xtensor::ArrayType type) -> std::optional<Type> {
+      llvm::SmallVector<int64_t> shape(type.getShape());
+      if (int64_t at = type.find(name); at >= 0 && shape[at] == from)
+        shape[at] = to;
+      return xtensor::ArrayType::get(type.getContext(), type.getDimNames(), shape,
+                                     type.getElementType());
+    });
+    replacer.recursivelyReplaceElementsIn(f, /*replaceAttrs=*/true, /*replaceLocs=*/false,
+                                          /*replaceTypes=*/true);
+    f.walk([](xtensor::ConstantOp op) {
+      op.setValueAttr(cornerOf(op.getValue(), op.getType().getShape()));
+    });
+  }
+
+  Tester &tester;
+};
+
 struct Reductions : DialectReductionPatternInterface {
   explicit Reductions(Dialect *dialect) : DialectReductionPatternInterface(dialect) {}
   void populateReductionPatterns(RewritePatternSet &) const override {}
   void populateReductionPatternsWithTester(RewritePatternSet &patterns,
                                            Tester &tester) const override {
-    patterns.add<ReplaceOp, ShortenFunction>(patterns.getContext(), tester);
+    patterns.add<ReplaceOp, ShortenFunction, ShrinkDim>(patterns.getContext(), tester);
   }
 };
 } // namespace
