@@ -240,10 +240,35 @@ def test_groups_show_what_was_measured(browser: Browser, explorer: Any, tmp_path
     assert shown(page, "source") == sorted(lines)
     assert "writes the results" in page.locator("#status").inner_text()
     page.keyboard.press("ArrowUp")
-    assert page.locator("#groups .here").get_attribute("id") == f"group-{len(groups['nodes']) - 2}"
+    assert page.locator("#groups .here").get_attribute("id") == f"groups-{len(groups['nodes']) - 2}"
     check_access(page)
     page.keyboard.press("ArrowLeft")
     assert page.locator("#phase").is_visible()
     assert page.locator("#tabs [aria-selected=true]").inner_text().startswith("asm")
     context.close()
     assert not wrong
+
+
+def test_memory_shows_where_temporaries_lie(page: Page, explorer: Any) -> None:
+    memory = explorer.data["memory"]
+    page.get_by_role("tab", name="memory").click()
+    assert page.locator("#phase").is_hidden()
+    assert memory["summary"] in page.locator("#memory").inner_text()
+    boxes, plan = page.locator("#memory .temporary"), page.locator("#memory .plan").bounding_box()
+    assert boxes.count() == len(memory["temporaries"])
+    assert plan
+    for i, each in enumerate(memory["temporaries"]):
+        found = boxes.nth(i).bounding_box()
+        assert found
+        assert found["x"] - plan["x"] == pytest.approx(plan["width"] * each["begin"] / memory["steps"], abs=3)
+        assert plan["y"] + plan["height"] - found["y"] - found["height"] == pytest.approx(
+            plan["height"] * each["offset"] / memory["arena"], abs=3
+        )
+    boxes.last.click()
+    assert shown(page, "source") == sorted({line for _, line in memory["temporaries"][-1]["at"]})
+    assert page.locator("#status").inner_text() == memory["temporaries"][-1]["text"]
+    page.keyboard.press("ArrowUp")
+    assert page.locator("#memory .here").get_attribute("id") == f"memory-{len(memory['temporaries']) - 2}"
+    check_access(page)
+    page.keyboard.press("ArrowLeft")
+    assert page.locator("#phase").is_visible()

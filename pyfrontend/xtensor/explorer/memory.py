@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from ..compiler.memory import Plan, Step, Temporary
+from ..compiler.memory import Plan, Step, Temporary, plan_of
 from ..compiler.origins import where
+
+if TYPE_CHECKING:
+    from ..trace.program import Program
+    from ..values.targets import Target
 
 _WIDTH = 32  # characters of a drawing
 _MOST = 12  # temporaries that the text lists
@@ -65,6 +70,10 @@ class Memory:
         ratio = self.peak / max(self.arguments + self.results, 1)
         return f"{in_units(self.peak)} = {' + '.join(parts)}{less}; {ratio:.1f} times arguments and results"
 
+    def _text(self, t: Temporary) -> str:
+        made = f"{called(t.ops)} {where(t.lines)}".strip()
+        return f"{in_units(t.bytes)} {t.dtype}[{', '.join(map(str, t.shape))}] {made}, steps {t.begin} to {t.end}"
+
     def _bar(self, t: Temporary) -> str:
         scale = _WIDTH / max(len(self.steps), 1)
         first, last = int(t.begin * scale), max(int((t.end + 1) * scale), int(t.begin * scale) + 1)
@@ -95,13 +104,11 @@ class Memory:
         steps, size = max(len(self.steps), 1), max(self.arena, 1)
         boxes = []
         for i, t in enumerate(self.temporaries):
-            made = f"{called(t.ops)} {where(t.lines)}".strip()
-            title = f"{in_units(t.bytes)} {t.dtype}[{', '.join(map(str, t.shape))}] {made}, steps {t.begin} to {t.end}"
             boxes.append(
                 f"<rect x='{_SIDE * t.begin / steps:.1f}' y='{_HEIGHT * (1 - (t.offset + t.bytes) / size):.1f}' "
                 f"width='{_SIDE * (t.end + 1 - t.begin) / steps:.1f}' height='{_HEIGHT * t.bytes / size:.1f}' "
                 f"fill='{_COLOURS[i % len(_COLOURS)]}' stroke='currentColor' stroke-width='0.5'>"
-                f"<title>{html.escape(title)}</title></rect>"
+                f"<title>{html.escape(self._text(t))}</title></rect>"
             )
         drawing = (
             f"<svg role='img' aria-label='the arena over the steps of the program' viewBox='0 0 {_SIDE} {_HEIGHT}' "
@@ -111,3 +118,23 @@ class Memory:
         text = f"<pre>{html.escape(str(self))}</pre>"
         head = f"<div><b>memory</b> of {html.escape(self.name)}: {html.escape(self._summary())}</div>"
         return f"<div>{head}{drawing if boxes else ''}<details><summary>temporaries</summary>{text}</details></div>"
+
+
+def memory_of(program: Program, target: Target) -> dict[str, Any] | None:
+    """What the page of the explorer shows of the arena; None if sizes are open, or if there are no temporaries.
+
+    "summary", a text; "arena", bytes; "steps", their number. "temporaries", those that begin first in front, each with
+    bytes, offset, begin, end, at (file, line) and a text.
+    """
+    if any(spec.is_dynamic for spec in (*program.all_inputs, *program.outputs)):
+        return None
+    memory = Memory(plan_of(program, target))
+    if not memory.temporaries:
+        return None
+    place = ("bytes", "offset", "begin", "end")
+    temporaries = [
+        {**{key: getattr(t, key) for key in place}, "at": t.lines, "text": memory._text(t)}
+        for t in sorted(memory.temporaries, key=lambda t: (t.begin, t.offset))
+    ]
+    steps = max(len(memory.steps), 1)
+    return {"summary": memory._summary(), "arena": memory.arena, "steps": steps, "temporaries": temporaries}

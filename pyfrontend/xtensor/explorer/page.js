@@ -234,20 +234,20 @@ function select(row, isSelected, isHere) {
 /** The rows of the source that are chosen, by a click there (`row`) or on a line of the phase (`line`). */
 function choose(places, line, row) {
   state.places = new Set(places);
-  if (line >= 0 || row >= 0 || !places.length) groups.cursor = -1;
+  if (line >= 0 || row >= 0 || !places.length) for (const pane of panes) pane.cursor = -1;
   code.cursor = line;
   source.cursor = row;
   tell();
   code.draw(true);
   source.draw(true);
-  groups.draw();
+  for (const pane of panes) pane.draw();
   if (line < 0 && places.length) code.show(hitRows()[0] ?? -1);
   if (row < 0 && places.length) source.show(Math.min(...places));
 }
 
 function tell() {
   for (const [i, tab] of [...byId("tabs").children].entries()) {
-    const hits = () => i < data.phases.length ? hitsOf(data.phases[i]).length : groups.hits();
+    const hits = () => i < data.phases.length ? hitsOf(data.phases[i]).length : panes[i - data.phases.length].hits();
     const count = state.places.size ? hits() : "";
     tab.querySelector(".count").textContent = count;
     tab.title = state.places.size ? `${count} lines are made of what is chosen` : "";
@@ -263,36 +263,65 @@ function tell() {
   byId("status").textContent = text;
 }
 
+// -- panes besides those of the phases -------------------------------------------------------------------------------
+
+const panes = [];  // one for each tab after those of the phases
+
+/** Boxes, each with places in the source. A click on one chooses them, and those of what is chosen are marked. */
+class Pane {
+  /** tellOf(i): what the status line says of box i. */
+  constructor(id, items, tellOf) {
+    Object.assign(this, {id, pane: byId(id), tellOf, boxes: [], cursor: -1});
+    this.places = items.map((item) => item.at.map(([file, line]) => rowOf[file] + line));
+    this.pane.addEventListener("keydown", (event) => {
+      const by = {ArrowDown: 1, ArrowUp: -1}[event.key];
+      if (!by || !this.boxes.length) return;
+      event.preventDefault();
+      this.choose(Math.max(0, Math.min(this.boxes.length - 1, this.cursor + by)));
+    });
+    panes.push(this);
+  }
+  add(parent, kind) {
+    const box = parent.appendChild(document.createElement("div")), i = this.boxes.push(box) - 1;
+    box.className = kind;
+    box.role = "option";
+    box.id = `${this.id}-${i}`;
+    box.addEventListener("click", () => this.choose(i));
+    return box;
+  }
+  isHit(i) {
+    return this.places[i].some((place) => state.places.has(place));
+  }
+  hits() {
+    return this.boxes.filter((_, i) => this.isHit(i)).length;
+  }
+  draw() {
+    this.boxes.forEach((box, i) => select(box, this.isHit(i), i === this.cursor));
+    if (this.cursor >= 0) this.pane.setAttribute("aria-activedescendant", `${this.id}-${this.cursor}`);
+    else this.pane.removeAttribute("aria-activedescendant");
+  }
+  choose(i) {
+    this.cursor = i;
+    choose(this.places[i], -1, -1);
+    this.boxes[i].scrollIntoView({block: "nearest"});
+    byId("status").textContent = this.tellOf(i);
+  }
+}
+
 // -- groups ----------------------------------------------------------------------------------------------------------
 
 // The kernels in the order of the program, with what was measured of each. An arc goes from a kernel to those that read
 // what it wrote; against the order, in the step of a loop before.
 const GAP = 16, TALL = 46;  // pixels: between arcs, and of a kernel
-const groups = {
-  pane: byId("groups"),
-  nodes: data.groups?.nodes ?? [],
-  places: (data.groups?.nodes ?? []).map((node) => node.at.map(([file, line]) => rowOf[file] + line)),
-  rows: [],
-  cursor: -1,
-  isHit: (i) => groups.places[i].some((place) => state.places.has(place)),
-  hits: () => groups.nodes.filter((_, i) => groups.isHit(i)).length,
-  draw() {
-    groups.rows.forEach((row, i) => select(row, groups.isHit(i), i === groups.cursor));
-    if (groups.cursor >= 0) groups.pane.setAttribute("aria-activedescendant", `group-${groups.cursor}`);
-    else groups.pane.removeAttribute("aria-activedescendant");
-  },
-  choose(i) {
-    groups.cursor = i;
-    choose(groups.places[i], -1, -1);
-    groups.rows[i].scrollIntoView({block: "nearest"});
-    const {reads, writes} = data.groups.ends[i], node = groups.nodes[i];
-    const told = [`${node.name}: ${node.runs} runs in a call`];
-    if (reads.length) told.push(`reads the arguments ${reads.join(", ")}`);
-    if (writes.length) told.push(`writes the results ${writes.join(", ")}`);
-    if (node.help) told.push(node.help);
-    byId("status").textContent = told.join("; ");
-  },
-};
+
+function tellOfGroup(i) {
+  const {reads, writes} = data.groups.ends[i], node = data.groups.nodes[i];
+  const told = [`${node.name}: ${node.runs} runs in a call`];
+  if (reads.length) told.push(`reads the arguments ${reads.join(", ")}`);
+  if (writes.length) told.push(`writes the results ${writes.join(", ")}`);
+  if (node.help) told.push(node.help);
+  return told.join("; ");
+}
 
 function part(parent, kind, text = "") {
   const found = parent.appendChild(document.createElement("span"));
@@ -312,7 +341,7 @@ function arc([from, to], left) {
 }
 
 if (data.groups) {
-  const {nodes, edges} = data.groups, left = GAP * 6 + 8;
+  const {nodes, edges} = data.groups, left = GAP * 6 + 8, groups = new Pane("groups", nodes, tellOfGroup);
   const svg = groups.pane.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "svg"));
   svg.setAttribute("width", left);
   svg.setAttribute("height", TALL * nodes.length);
@@ -320,10 +349,7 @@ if (data.groups) {
   svg.append(...edges.map((edge) => arc(edge, left)));
   const most = Math.max(...nodes.map((node) => node.seconds));
   nodes.forEach((node, i) => {
-    const row = groups.pane.appendChild(document.createElement("div"));
-    row.className = "group";
-    row.role = "option";
-    row.id = `group-${i}`;
+    const row = groups.add(groups.pane, "group");
     row.style.top = `${TALL * i}px`;
     row.style.left = `${left}px`;
     row.title = node.help;
@@ -333,25 +359,37 @@ if (data.groups) {
     part(row, "where", node.where);
     const [time, of, bytes, flops, share] = node.cells;
     part(row, "cells", `${time}, ${of} · ${bytes} · ${flops} · ${share} of the limit`);
-    row.addEventListener("click", () => groups.choose(i));
-    groups.rows.push(row);
   });
-  groups.pane.addEventListener("keydown", (event) => {
-    const by = {ArrowDown: 1, ArrowUp: -1}[event.key];
-    if (!by || !nodes.length) return;
-    event.preventDefault();
-    groups.choose(Math.max(0, Math.min(nodes.length - 1, groups.cursor + by)));
-  });
+}
+
+// -- memory ----------------------------------------------------------------------------------------------------------
+
+// The arena: steps of the program from left to right, addresses from bottom to top.
+if (data.memory) {
+  const {summary, arena, steps, temporaries} = data.memory;
+  const memory = new Pane("memory", temporaries, (i) => temporaries[i].text);
+  const head = part(memory.pane, "summary", summary), plan = memory.pane.appendChild(document.createElement("div"));
+  head.setAttribute("aria-hidden", "true");
+  plan.className = "plan";
+  plan.role = "presentation";
+  for (const each of temporaries) {
+    const box = memory.add(plan, "temporary");
+    box.style.left = `${100 * each.begin / steps}%`;
+    box.style.width = `${100 * (each.end + 1 - each.begin) / steps}%`;
+    box.style.bottom = `${100 * each.offset / arena}%`;
+    box.style.height = `${100 * each.bytes / arena}%`;
+    box.title = box.textContent = each.text;
+  }
 }
 
 // -- phases ----------------------------------------------------------------------------------------------------------
 
-[...data.phases, ...(data.groups ? [{name: "groups"}] : [])].forEach((each, i) => {
+[...data.phases.map((each) => each.name), ...panes.map((each) => each.id)].forEach((name, i) => {
   const tab = byId("tabs").appendChild(document.createElement("button"));
   tab.type = "button";
   tab.role = "tab";
-  tab.setAttribute("aria-controls", i < data.phases.length ? "phase" : "groups");
-  tab.append(each.name);
+  tab.setAttribute("aria-controls", i < data.phases.length ? "phase" : name);
+  tab.append(name);
   tab.appendChild(document.createElement("span")).className = "count";
   tab.addEventListener("click", () => go(i));
 });
@@ -360,14 +398,14 @@ function go(i) {
   const isPhase = i < data.phases.length;
   state.tab = i;
   byId("phase").hidden = !isPhase;
-  groups.pane.hidden = isPhase;
+  panes.forEach((each, j) => { each.pane.hidden = i !== data.phases.length + j; });
   for (const [j, tab] of [...byId("tabs").children].entries()) {
     tab.setAttribute("aria-selected", String(i === j));
     tab.tabIndex = i === j ? 0 : -1;
   }
   byId("tabs").children[i].scrollIntoView({block: "nearest", inline: "nearest"});
   if (!isPhase) {
-    groups.draw();
+    panes[i - data.phases.length].draw();
     return tell();
   }
   state.phase = i;

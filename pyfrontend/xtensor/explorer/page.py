@@ -17,6 +17,7 @@ from ..base.files import write_file
 from ..compiler import supports
 from ..ir.context import compiler, diagnosed
 from .groups import Measured, groups_of
+from .memory import memory_of
 from .source import files_of
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ script-src '{script_hash}'; base-uri 'none'; form-action 'none'">
 <section id="source" class="pane" role="listbox" tabindex="0" aria-label="Your Python"></section>
 <section id="phase" class="pane" role="listbox" tabindex="0" aria-label="The program after the phase"></section>
 <section id="groups" class="pane" role="listbox" tabindex="0" aria-label="Kernels as measured" hidden></section>
+<section id="memory" class="pane" role="listbox" tabindex="0" aria-label="Temporaries in memory" hidden></section>
 </main>
 <footer id="status" role="status"></footer>
 <script type="application/json" id="data">{data}</script>
@@ -64,6 +66,7 @@ def explored(
     program: Program, target: Target, first: str = "", measured: Sequence[tuple[Kernel, Measured]] = ()
 ) -> dict[str, Any]:
     """What the page shows. measured: the kernels of a profile, which become "groups" (explorer/groups.py).
+    "memory" has the temporaries, if there are any (explorer/memory.py).
 
     first: the file of the function, which stands first. The place that `f.explore` was called at is left out: module
     and function have it as their location.
@@ -80,7 +83,9 @@ def explored(
     for origin in found["origins"]:
         origin["at"] = [place for place in origin["at"] if place not in call]
     groups = groups_of(program, measured) if measured else None
-    kernels = [place for node in groups["nodes"] for place in node["at"]] if groups else []
+    memory = memory_of(program, target)
+    boxes: list[dict[str, Any]] = [*(groups["nodes"] if groups else ()), *(memory["temporaries"] if memory else ())]
+    kernels = [place for box in boxes for place in box["at"]]
     of_lines = [path for origin in found["origins"] for path, _, _ in origin["at"]]
     files = files_of([first, *of_lines, *(path for path, _ in kernels)])
     numbers = {path: i for i, path in enumerate(files)}
@@ -88,8 +93,8 @@ def explored(
     for origin in found["origins"]:
         at = {(numbers[path], line): None for path, line, _ in origin["at"] if path in numbers}
         origins.append({"at": [list(place) for place in at], "marks": origin["marks"]})
-    for node in groups["nodes"] if groups else ():
-        node["at"] = [[numbers[path], line] for path, line in node["at"] if path in numbers]
+    for box in boxes:
+        box["at"] = [[numbers[path], line] for path, line in box["at"] if path in numbers]
     phases = []
     for phase in found["phases"]:
         lines, of = phase["text"].split("\n"), phase["lines"]
@@ -105,6 +110,7 @@ def explored(
         "origins": origins,
         "phases": phases,
         **({"groups": groups} if groups else {}),
+        **({"memory": memory} if memory else {}),
     }
 
 

@@ -196,6 +196,18 @@ def test_groups_of_a_loop_read_the_step_before() -> None:
     assert any(a >= b and {a, b} <= {*looped} for a, b in groups["edges"])
 
 
+def test_memory_is_the_plan_of_the_arena(program: Any) -> None:
+    f = xt.jit(program["gradient"])
+    memory, plan = f.explore(*program["example_args"]).data["memory"], f.memory(*program["example_args"])
+    assert (memory["arena"], memory["steps"]) == (plan.arena, len(plan.steps))
+    where = [(t["bytes"], t["offset"], t["begin"], t["end"]) for t in memory["temporaries"]]
+    assert sorted(where) == sorted((t.bytes, t.offset, t.begin, t.end) for t in plan.temporaries)
+    assert where == sorted(where, key=lambda t: (t[2], t[1]))
+    assert any(t["at"] and "tanh" in t["text"] for t in memory["temporaries"])
+    assert "memory" not in xt.jit(lambda x: x + 1.0).explore(xt.spec(i=3)).data
+    assert "memory" not in xt.jit(lambda x: xt.sort(x, "j")).explore(xt.spec(i=None, j=3)).data
+
+
 def test_a_profile_without_the_call_is_refused(program: Any) -> None:
     f, arguments, p = profiled_gradient(program)
     for wrong in (p, xt.profile()):
