@@ -1,4 +1,5 @@
 #include "CPU/Gemm.h"
+#include "CPU/WindowProduct.h"
 #include "Estimates.h"
 #include "Schedule/Grain.h"
 
@@ -136,7 +137,7 @@ Amount GemmEmitter::work() const {
 
 bool GemmEmitter::match() {
   if (stage.numInputs() != 2 || !isProductSum(kernel) || !classify() || !chooseLayout() ||
-      work() < kSmallestGemm)
+      work() < kSmallestGemm || isShortWindowProduct(kernel))
     return false;
   if (Value init = stage.inits[0]) {
     if (!matchPattern(init, m_AnyZeroFloat()))

@@ -6,6 +6,7 @@
 #include "CPU/Gemm.h"
 #include "CPU/RegisterTile.h"
 #include "Estimates.h"
+#include "Machine.h"
 #include "Schedule/Grain.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,8 +22,12 @@ namespace {
 constexpr int64_t kMostUnrolled = 160;
 /// Longer sums are cut along their outer loops: into parts that caches hold, and that round less.
 constexpr int64_t kMostTerms = 4096, kLeastTerms = 1024;
+/// Sums of windows of one place that are too short for a library, which packs both factors.
+constexpr int64_t kShortSum = 256;
 /// Iterations that threads share evenly enough, and multiplications that a chunk of them holds.
 constexpr int64_t kShares = 16, kTileChunk = 1 << 16;
+/// Multiplications of a part that are worth that threads wait for each other at its end.
+constexpr int64_t kSharedPart = 1 << 22;
 
 class WindowProductEmitter {
 public:
@@ -40,11 +45,13 @@ private:
 
   Value constant(int64_t v) { return arith::ConstantIndexOp::create(b, loc, v); }
   Value bound(unsigned loop) { return kernel.ranges[loop].materialize(b, loc); }
+  Amount rangeOf(unsigned loop) const;
   void enter(unsigned loop, Value at);
   void sortLoops();
   bool canUnroll(unsigned loop) const;
   void over(ArrayRef<unsigned> loops, Body body);
-  void outerSums(ArrayRef<unsigned> loops, Value isFirst);
+  void shareLoops(Body body);
+  void outerSums(ArrayRef<unsigned> loops, Value isFirst, Body body);
   void eachBlock(unsigned loop, int64_t size, llvm::function_ref<void()> body);
   void vectorBlocks();
   void sideBlocks(unsigned side, ArrayRef<int64_t> offsets, int64_t fresh);
@@ -81,6 +88,18 @@ private:
 
 } // namespace
 
+/// Bytes between the first and the last element that the loops other than `outer` reach.
+static Amount reachOf(const Access &access, const Kernel &kernel, ArrayRef<unsigned> outer) {
+  Amount elements = 1;
+  for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop) {
+    const Extent &range = kernel.ranges[loop], &stride = access.strides[loop];
+    if (!llvm::is_contained(outer, loop) && !access.isInvariant(loop))
+      elements += Amount(range.isConstant() ? range.constant - 1 : kOpenSteps) *
+                  (stride.isConstant() ? std::abs(stride.constant) : 1);
+  }
+  return elements * llvm::divideCeil(access.elementType.getIntOrFloatBitWidth(), 8);
+}
+
 /// How many of the outer loops of a sum, `reduced`, are outside of its parts.
 static int64_t cutLoops(const Kernel &kernel, ArrayRef<unsigned> reduced) {
   auto termsOf = [&](ArrayRef<unsigned> loops) {
@@ -90,14 +109,25 @@ static int64_t cutLoops(const Kernel &kernel, ArrayRef<unsigned> reduced) {
     return terms;
   };
   int64_t count = 0;
+  const Stage &stage = kernel.stages.front();
+  Amount room = cachesFor(stage.op).level2;
+  auto reach = [&](ArrayRef<unsigned> outer) {
+    return reachOf(stage.operands[0], kernel, outer) + reachOf(stage.operands[1], kernel, outer);
+  };
   while (count + 1 < static_cast<int64_t>(reduced.size()) &&
-         termsOf(reduced.drop_front(count)) > kMostTerms &&
+         (termsOf(reduced.drop_front(count)) > kMostTerms ||
+          reach(reduced.take_front(count)) > room) &&
          termsOf(reduced.drop_front(count + 1)) >= kLeastTerms)
     ++count;
   return count;
 }
 
 //===- loops ---------------------------------------------------------------===//
+
+Amount WindowProductEmitter::rangeOf(unsigned loop) const {
+  const Extent &range = kernel.ranges[loop];
+  return range.isConstant() ? range.constant : kOpenSteps;
+}
 
 void WindowProductEmitter::enter(unsigned loop, Value at) {
   for (auto [access, index] : llvm::zip_equal(stage.operands, linear))
@@ -174,6 +204,19 @@ void WindowProductEmitter::emit() {
     linear.push_back(access.offset.materialize(b, loc));
   }
   sortLoops();
+  Amount part = 1;
+  for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop)
+    if (!llvm::is_contained(outerReduced, loop))
+      part *= rangeOf(loop);
+  // Threads share each long part, so that it stays in the caches until all have summed it.
+  if (part > kSharedPart)
+    outerSums(outerReduced, {}, [&] { shareLoops([&] { vectorBlocks(); }); });
+  else
+    shareLoops([&] { outerSums(outerReduced, {}, [&] { vectorBlocks(); }); });
+}
+
+/// `body` for the loops whose iterations threads share.
+void WindowProductEmitter::shareLoops(Body body) {
   SmallVector<unsigned> shared, rest;
   SmallVector<OpFoldResult> from, to, by;
   Amount shares = 1, work = tile.sums() * (reducesLanes ? 1 : tile.width);
@@ -186,7 +229,7 @@ void WindowProductEmitter::emit() {
     else
       to.push_back(range.materialize(b, loc));
     by.push_back(b.getIndexAttr(step));
-    shares *= range.isConstant() ? range.constant / step : kOpenSteps;
+    shares *= rangeOf(loop) / step;
   };
   bool isParallel = !stage.op->getParentOfType<scf::ForallOp>();
   for (unsigned loop : outer) {
@@ -203,9 +246,10 @@ void WindowProductEmitter::emit() {
       sharedSide = 0;
     }
   }
-  for (const Extent &range : kernel.ranges)
-    work *= range.isConstant() ? range.constant : kOpenSteps;
+  for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop)
+    work *= rangeOf(loop);
   work /= shares;
+  OpBuilder::InsertionGuard guard(b);
   if (!shared.empty()) {
     auto forall = scf::ForallOp::create(b, loc, from, to, by, ValueRange(), std::nullopt);
     int64_t grain = std::max<int64_t>(1, (Amount(kTileChunk) / work).count());
@@ -215,14 +259,14 @@ void WindowProductEmitter::emit() {
       enter(loop, iv);
   }
   outer = rest;
-  outerSums(outerReduced, {});
+  body();
 }
 
 /// The parts of sums that are cut, one after another.
-void WindowProductEmitter::outerSums(ArrayRef<unsigned> loops, Value isFirst) {
+void WindowProductEmitter::outerSums(ArrayRef<unsigned> loops, Value isFirst, Body body) {
   if (loops.empty()) {
     first = isFirst;
-    return vectorBlocks();
+    return body();
   }
   auto op = scf::ForOp::create(b, loc, constant(0), bound(loops[0]), constant(1));
   OpBuilder::InsertionGuard guard(b);
@@ -233,7 +277,7 @@ void WindowProductEmitter::outerSums(ArrayRef<unsigned> loops, Value isFirst) {
   Value starts = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, iv, constant(0));
   if (isFirst)
     starts = arith::AndIOp::create(b, loc, isFirst, starts);
-  outerSums(loops.drop_front(), starts);
+  outerSums(loops.drop_front(), starts, body);
   linear = before;
 }
 
@@ -483,6 +527,23 @@ static bool isWindowSum(Kernel &kernel) {
   if (!stage.operands[0].base || !stage.operands[1].base)
     return false;
   return llvm::none_of(kernel.ranges, [](const Extent &range) { return range.is(0); });
+}
+
+bool xtensor::cpu::isShortWindowProduct(Kernel &kernel) {
+  if (!isWindowSum(kernel))
+    return false;
+  const Stage &stage = kernel.stages.front();
+  Amount terms = 1;
+  for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop)
+    if (stage.reduced[loop])
+      terms *= kernel.ranges[loop].isConstant() ? kernel.ranges[loop].constant : kOpenSteps;
+  auto tile = chooseRegisterTile(kernel, 512, /*whole=*/false);
+  if (!tile || stage.reduced[tile->vectorLoop] || terms > kShortSum)
+    return false;
+  Amount room = cachesFor(stage.op).level1 / 2;
+  return llvm::all_of(ArrayRef(stage.operands).take_front(2), [&](const Access &factor) {
+    return factor.isInvariant(tile->vectorLoop) || reachOf(factor, kernel, {}) <= room;
+  });
 }
 
 bool xtensor::cpu::isWindowProduct(Kernel &kernel) {

@@ -6,6 +6,11 @@
 
 namespace xtensor::cpu {
 
+/// Whether `kernel` is a convolution with a kernel of one place, hence a product of matrices, for
+/// which tiles take less time than a library: its sums are short, and the first cache holds the
+/// factor that is read as vectors.
+bool isShortWindowProduct(Kernel &kernel);
+
 /// Whether `kernel` is a sum of products that reads windows, and has a loop for vectors. It shares
 /// its loops with nothing then.
 bool isWindowProduct(Kernel &kernel);

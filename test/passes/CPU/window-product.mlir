@@ -68,3 +68,59 @@ func.func @overlapping(%x: memref<18xf32>, %k: memref<3x20xf32>, %y: memref<16x2
   }
   return
 }
+
+// -----
+
+// More than the second cache: the images are summed one after another, and threads share the sum over each.
+// CHECK-LABEL: func.func @cut_by_caches
+// CHECK: scf.for
+// CHECK: scf.forall
+// CHECK-NOT: xt_gemm
+// CHECK: return
+func.func @cut_by_caches(%g: memref<4x32x32x64xf32>, %x: memref<4x66x66x32xf32>, %k: memref<64x3x3x32xf32>) {
+  linalg.generic {
+      indexing_maps = [affine_map<(o, a, b, c, n, h, w) -> (n, h, w, o)>,
+                       affine_map<(o, a, b, c, n, h, w) -> (n, h * 2 + a, w * 2 + b, c)>,
+                       affine_map<(o, a, b, c, n, h, w) -> (o, a, b, c)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%g, %x : memref<4x32x32x64xf32>, memref<4x66x66x32xf32>) outs(%k : memref<64x3x3x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+// A kernel of one place is a product of matrices: tiles for short sums, the library for long ones.
+// CHECK-LABEL: func.func @one_place
+// CHECK: scf.for {{.*}} iter_args
+// CHECK: call @xt_gemm_f32
+// CHECK-NOT: xt_gemm
+// CHECK: return
+func.func @one_place(%x: memref<784x64xf32>, %k: memref<1x64x64xf32>, %y: memref<784x64xf32>,
+                     %long_x: memref<784x512xf32>, %long_k: memref<1x512x64xf32>, %z: memref<784x64xf32>) {
+  linalg.generic {
+      indexing_maps = [affine_map<(t, o, a, c) -> (t + a, c)>, affine_map<(t, o, a, c) -> (a, c, o)>,
+                       affine_map<(t, o, a, c) -> (t, o)>],
+      iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %k : memref<784x64xf32>, memref<1x64x64xf32>) outs(%y : memref<784x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  }
+  linalg.generic {
+      indexing_maps = [affine_map<(t, o, a, c) -> (t + a, c)>, affine_map<(t, o, a, c) -> (a, c, o)>,
+                       affine_map<(t, o, a, c) -> (t, o)>],
+      iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%long_x, %long_k : memref<784x512xf32>, memref<1x512x64xf32>) outs(%z : memref<784x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
