@@ -28,6 +28,8 @@ namespace {
 constexpr int64_t kManyParts = 64;
 /// A part this much smaller than the whole costs nothing to reduce again.
 constexpr int64_t kMinShrink = 32;
+/// Elements of a row that leaves most of a vector empty, and of the row that takes its place.
+constexpr int64_t kNarrowRow = 32, kWideRow = 128;
 /// Steps behind each sum that a chunk leaves: a product has more sums than factors.
 constexpr int64_t kStepsPerSum = 4, kStepsPerProductSum = 16;
 
@@ -36,6 +38,10 @@ public:
   Split(linalg::GenericOp op, Operation *combiner, TypedAttr start, int64_t parts)
       : op(op), combiner(combiner), start(start), wanted(parts), b(op), loc(op.getLoc()),
         ranges(op.getStaticLoopRanges()), isProduct(isGemm(op)) {}
+
+  /// sum over i of rows of few elements = sum over groups of m neighbouring rows, then over m: rows
+  /// that fill several vectors. Returns the first sum, if it did that.
+  linalg::GenericOp widenRows();
 
   void run() {
     if (op.getNumParallelLoops() == 0 && splitLeadingLoops())
@@ -123,6 +129,66 @@ private:
   bool isProduct;
   SmallVector<linalg::GenericOp> joined;
 };
+
+linalg::GenericOp Split::widenRows() {
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  if (wanted >= kManyParts || ranges.size() != 2 || op.getNumReductionLoops() != 1 ||
+      ShapedType::isDynamicShape(ranges) || !op.getBody()->getOps<linalg::IndexOp>().empty())
+    return {};
+  unsigned loop = iterators[1] == utils::IteratorType::reduction;
+  int64_t rows = ranges[loop], columns = ranges[1 - loop];
+  if (columns < 1 || columns > kNarrowRow)
+    return {};
+  int64_t together = llvm::bit_floor<uint64_t>(kWideRow / columns), groups = rows / together;
+  if (groups < kMinShrink)
+    return {};
+  MLIRContext *context = op.getContext();
+  AffineMap rowsOf = AffineMap::get(
+      2, 0, {getAffineDimExpr(loop, context), getAffineDimExpr(1 - loop, context)}, context);
+  for (OpOperand *operand : op.getDpsInputOperands())
+    if (op.getMatchingIndexingMap(operand) != rowsOf)
+      return {};
+
+  int64_t whole = groups * together;
+  auto part = [&](Value x, int64_t from, int64_t count) {
+    auto indices = [&](int64_t row, int64_t column) {
+      return SmallVector<OpFoldResult>{b.getIndexAttr(row), b.getIndexAttr(column)};
+    };
+    return slice(x, {indices(from, 0), indices(count, columns)});
+  };
+  SmallVector<Value> wide, rest;
+  for (Value input : op.getDpsInputs()) {
+    Value head = whole == rows ? input : part(input, 0, whole);
+    Value parts = cutInput(head, {groups, together, columns}, {{0, 1}, {2}});
+    SmallVector<ReassociationIndices> merged{{0}, {1, 2}};
+    wide.push_back(tensor::CollapseShapeOp::create(b, loc, parts, merged));
+    if (whole < rows)
+      rest.push_back(part(input, whole, rows - whole));
+  }
+  auto sum = [&](ValueRange inputs, Value init, ArrayRef<AffineMap> maps,
+                 ArrayRef<utils::IteratorType> kinds) {
+    auto result =
+        linalg::GenericOp::create(b, loc, init.getType(), inputs, ValueRange(init), maps, kinds);
+    IRMapping mapping;
+    op.getRegion().cloneInto(&result.getRegion(), mapping);
+    return result;
+  };
+  if (!rest.empty()) {
+    Value init = op.getDpsInits()[0];
+    Value added = sum(rest, init, op.getIndexingMapsArray(), iterators)->getResult(0);
+    op.getDpsInitsMutable()[0].set(added);
+  }
+  SmallVector<AffineMap> maps(wide.size(), AffineMap::getMultiDimIdentityMap(2, context));
+  maps.push_back(AffineMap::get(2, 0, getAffineDimExpr(1, context)));
+  Value init = startTensor(
+      b, tensor::EmptyOp::create(b, loc, ArrayRef<int64_t>{together * columns}, start.getType()));
+  auto first =
+      sum(wide, init, maps, {utils::IteratorType::reduction, utils::IteratorType::parallel});
+  auto type = RankedTensorType::get({together, columns}, start.getType());
+  SmallVector<ReassociationIndices> groupsOfRows{{0, 1}};
+  finish(tensor::ExpandShapeOp::create(b, loc, type, first->getResult(0), groupsOfRows), 1);
+  return first;
+}
 
 bool Split::productReadsRows() {
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
@@ -551,8 +617,14 @@ struct SplitReductions : xtensor::impl::SplitReductionsBase<SplitReductions> {
       if (op.getNumReductionLoops() == 0 || isLeft(op) || !isLong(op))
         continue;
       Operation *combiner = reductionCombiner(op);
-      if (TypedAttr start = combiner ? startOf(combiner) : TypedAttr())
-        Split(op, combiner, start, parts).run();
+      TypedAttr start = combiner ? startOf(combiner) : TypedAttr();
+      if (!start)
+        continue;
+      if (linalg::GenericOp wide = Split(op, combiner, start, parts).widenRows()) {
+        op = wide;
+        combiner = reductionCombiner(op);
+      }
+      Split(op, combiner, start, parts).run();
     }
   }
 };

@@ -48,11 +48,15 @@ func.func @chunks(%x: tensor<99991xf32>, %old: tensor<f32>) -> tensor<f32> {
 
 // -----
 
-// Few columns and many rows: chunks of rows, one row of partial sums each.
+// Few columns and many rows: 8 neighbouring rows are one row, which fills vectors. Chunks of these, one row of partial
+// sums each, and then the sum of the 8 parts of a row.
 // CHECK-LABEL: func.func @narrow_columns
-// CHECK: scf.forall (%[[I:.*]]) = (0) to (60000) step (1500) shared_outs(%{{.*}} = %{{.*}}) -> (tensor<40x10xf32>)
-// CHECK: tensor.extract_slice %{{.*}}[%[[I]], 0] [1500, 10] [1, 1] : tensor<60000x10xf32> to tensor<1500x10xf32>
-// CHECK: linalg.generic {{.*}} iterator_types = ["reduction", "parallel"]} ins(%{{.*}} : tensor<40x10xf32>)
+// CHECK: %[[GROUPS:.*]] = tensor.expand_shape %{{.*}} output_shape [7500, 8, 10]
+// CHECK: %[[WIDE:.*]] = tensor.collapse_shape %[[GROUPS]] {{\[\[}}0], [1, 2]] {{.*}} into tensor<7500x80xf32>
+// CHECK: scf.forall (%[[I:.*]]) = (0) to (7500) step (150) shared_outs(%{{.*}} = %{{.*}}) -> (tensor<50x80xf32>)
+// CHECK: tensor.extract_slice %[[WIDE]][%[[I]], 0] [150, 80] [1, 1] : tensor<7500x80xf32> to tensor<150x80xf32>
+// CHECK: linalg.generic {{.*}} iterator_types = ["reduction", "parallel"]} ins(%{{.*}} : tensor<50x80xf32>)
+// CHECK: linalg.generic {{.*}} iterator_types = ["reduction", "parallel"]} ins(%{{.*}} : tensor<8x10xf32>)
 func.func @narrow_columns(%x: tensor<60000x10xf32>, %old: tensor<10xf32>) -> tensor<10xf32> {
   %0 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>], iterator_types = ["reduction", "parallel"]} ins(%x : tensor<60000x10xf32>) outs(%old : tensor<10xf32>) {
   ^bb0(%a: f32, %o: f32):
@@ -60,6 +64,24 @@ func.func @narrow_columns(%x: tensor<60000x10xf32>, %old: tensor<10xf32>) -> ten
     linalg.yield %r : f32
   } -> tensor<10xf32>
   return %0 : tensor<10xf32>
+}
+
+// -----
+
+// Rows that are left are added before the others.
+// CHECK-LABEL: func.func @narrow_columns_left
+// CHECK-SAME: %[[OLD:[^:]*]]: tensor<3xf32>)
+// CHECK: tensor.extract_slice %{{.*}}[0, 0] [60000, 3] [1, 1]
+// CHECK: %[[REST:.*]] = tensor.extract_slice %{{.*}}[60000, 0] [7, 3] [1, 1]
+// CHECK: %[[FIRST:.*]] = linalg.generic {{.*}} ins(%[[REST]] {{.*}} outs(%[[OLD]]
+// CHECK: linalg.generic {{.*}} ins(%{{.*}} : tensor<32x3xf32>) outs(%[[FIRST]]
+func.func @narrow_columns_left(%x: tensor<60007x3xf32>, %old: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>], iterator_types = ["reduction", "parallel"]} ins(%x : tensor<60007x3xf32>) outs(%old : tensor<3xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<3xf32>
+  return %0 : tensor<3xf32>
 }
 
 // -----

@@ -236,3 +236,23 @@ def test_larger_arrays_over_every_dim(name: str, dtype: str) -> None:
     for dim in ("a", "b", "c") + (() if name == "argmax" else (["a", "c"], ["c", "b"], None)):
         want = getattr(x, name)(dim) if name in ("any", "all") else getattr(x, name)(dim, skipna=False)
         same(getattr(xt, name)(ours(x), dim), want, rtol=2e-5 if dtype == "f4" else 1e-11)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "bfloat16", "i4", "u1"])
+@pytest.mark.parametrize("sizes", [(70_001, 3), (65_536, 4), (40_003, 1), (20_000, 32), (20_017, 33), (150_000, 2)])
+def test_many_short_rows(sizes: tuple[int, int], dtype: str) -> None:
+    """Neighbouring rows are added side by side; what is left of them, and NaN, reach their columns."""
+    kind = xt.zeros(dtype=dtype).dtype
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 5, sizes).astype(kind)
+    wide = x.astype("f8")
+    array = xt.array(x, ("row", "column"))
+    for name in ("sum", "max", "min"):
+        got = xt.astype(getattr(xt, name)(array, dim="row"), "f8").values
+        want = getattr(np, name)(wide, 0)
+        np.testing.assert_allclose(got, want, rtol=4e-3 if kind.itemsize == 2 else 0, err_msg=name)
+    if kind.kind not in "iu":
+        x[-1, 0] = np.nan
+        for name in ("sum", "max"):
+            got = xt.astype(getattr(xt, name)(xt.array(x, ("row", "column")), dim="row"), "f8").values
+            assert np.isnan(got[0]) and not np.isnan(got[1:]).any()
