@@ -67,7 +67,7 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
   /// Whether a clock around the kernels of an iteration would take much of its time, or there are
   /// none. Not if the steps are unknown: then the work of the loop is, too.
   static bool hasShortIterations(scf::ForOp loop) {
-    Amount work = 0, most = ScheduleTable::of("cpu")->grainWork();
+    Amount work = 0, most = kWorkOfChunk;
     return !loop->walk([&](Operation *op) {
                   auto inner = dyn_cast<scf::ForOp>(op);
                   if (isa<scf::ForallOp, LibraryOp, scf::WhileOp>(op) ||

@@ -9,6 +9,8 @@ namespace xtensor {
 /// On a forall: the least number of iterations of one chunk.
 constexpr llvm::StringLiteral kGrainAttribute = "xtensor.grain";
 
+/// Vector instructions that take about 2 us, what waking a thread costs.
+constexpr int64_t kWorkOfChunk = 16384;
 /// The iterations of a chunk, of which each costs `work` vector instructions.
 Amount grainFor(Amount work);
 

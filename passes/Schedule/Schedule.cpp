@@ -16,8 +16,6 @@ using namespace mlir;
 using namespace xtensor;
 
 Amount xtensor::grainFor(Amount work) {
-  // Vector instructions of a chunk: about 2 us, what waking a thread costs.
-  constexpr int64_t kWorkOfChunk = 16384;
   return std::max<Amount>(1, divideUp(kWorkOfChunk, work));
 }
 
