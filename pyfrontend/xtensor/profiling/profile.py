@@ -17,7 +17,7 @@ import numpy as np
 from .. import _native
 from ..base.errors import ArgumentError, file_error
 from ..base.files import path_of, write_file
-from ..compiler.profiled import Kernel, kernels_of
+from ..compiler.profiled import Kernel, kernel_of, kernels_of
 from ..values.options import profiled
 from .limits import limits_of
 from .spans import KERNEL, SHARE, TRANSFERS, Named, named, none, taken
@@ -25,11 +25,17 @@ from .table import Row, html_of, text_of
 
 _lock = threading.Lock()
 _active: list[profile] = []  # those that record
+_first: dict[int, int] = {}  # when a kernel of a device ran for the first time, by its number
 
 
 def _collect() -> None:
     """Hands the spans that the runtime has to all that record."""
     found = taken()
+    runs = found.values[found.values["kind"] == KERNEL]
+    for number in np.unique(runs["kernel"]).tolist():
+        of = kernel_of(number)
+        if number not in _first and of is not None and of[0].device != "cpu" and of[1].kind != "program":
+            _first[number] = int(runs["begin"][runs["kernel"] == number].min())
     for p in _active:
         p._spans += found
 
@@ -132,12 +138,14 @@ class profile:  # noqa: N801 (used like a function)
         rows = self._kernel_rows()
         rows += self._transfer_rows()
         inside = sum(row.seconds for row in rows if row.kind == "program")
-        below = sum(row.seconds for row in rows if row.kind not in ("program", "transfer"))
+        prepared = sum(row.prepared for row in rows)
+        below = sum(row.seconds for row in rows if row.kind not in ("program", "transfer")) + prepared
+        if prepared:
+            rows.append(Row("other", "first runs of kernels: the driver compiles them", seconds=prepared))
         rows.append(Row("other", "between the kernels of programs", seconds=max(inside - below, 0.0)))
         copies = sum(row.seconds for row in rows if row.kind == "transfer")
-        rows.append(
-            Row("other", "outside of programs: Python, compiling", seconds=max(self.seconds - inside - copies, 0.0))
-        )
+        outside = max(self.seconds - inside - copies, 0.0)
+        rows.append(Row("other", "outside of programs: Python, compiling", seconds=outside))
         threads, total = _native.num_threads(), self.seconds
         for row in rows:
             row.judge(limits_of, threads, total)
@@ -164,8 +172,17 @@ class profile:  # noqa: N801 (used like a function)
         if row is None:
             kind = {"program": "program", "loops": "kernel", "launch": "launch"}.get(kernel.kind, "routine")
             row = Row(kind, of.name, of.where, program.name, program.device)
+        durations = (runs["end"] - runs["begin"]) / 1e9
+        is_first = runs["begin"] == _first.get(number, -1)
+        if is_first.any():
+            # What the driver compiled meanwhile is what the run took more than others take.
+            others = durations[~is_first]
+            more = max(0.0, float(durations[is_first].sum() - np.median(others))) if len(others) else 0.0
+            row.is_first = not len(others)
+            row.prepared += more
+            row.seconds -= more
         row.calls += len(runs)
-        row.seconds += float((runs["end"] - runs["begin"]).sum()) / 1e9
+        row.seconds += float(durations.sum())
         row.shared += float((shares["end"] - shares["begin"]).sum()) / 1e9
         for name in ("bytes", "flops"):
             each, so_far = getattr(kernel, name), getattr(row, name)
@@ -188,6 +205,7 @@ class profile:  # noqa: N801 (used like a function)
                 rows = [
                     (k, self._row_of(n, cast(Named, self._names[n]))) for n, k in self._by_begin(kernels_of(number))
                 ]
+                rows[0][1].seconds -= sum(row.prepared for _, row in rows)
                 for _, row in rows:
                     row.judge(limits_of, _native.num_threads(), rows[0][1].seconds)
                 return rows

@@ -20,6 +20,7 @@ class Row:
     kind: "kernel", "routine", "launch", "program", "transfer" or "other". program, device: where it ran. seconds: in
     all runs together. bytes and flops of all runs together, None where they are not known. threads: how many worked at
     once on average. share: of what the machine can do at most, None where that is not known. help: what would help.
+    is_first: whether its only run is the first one, on a device whose driver compiled the kernel meanwhile.
     """
 
     kind: str
@@ -34,7 +35,9 @@ class Row:
     threads: float = 1.0
     share: float | None = None
     help: str = ""
+    is_first: bool = field(default=False, repr=False)
     shared: float = field(default=0.0, repr=False)  # seconds of all threads together
+    prepared: float = field(default=0.0, repr=False)  # seconds that the driver compiled, besides those of the row
 
     def judge(self, limits_of: Callable[[str], Limits], threads: int, total: float) -> None:
         """Fills in share and help. limits_of: of a device."""
@@ -49,7 +52,9 @@ class Row:
             self.share = max(memory, arithmetic)
         if self.seconds < 0.02 * total:
             return
-        if self.kind == "transfer":
+        if self.is_first:
+            self.help = "a first run: the driver compiles kernels in it. Call the program in a block before"
+        elif self.kind == "transfer":
             self.help = "keep arrays on the device, and read fewer of them"
         elif self.kind == "launch" and each < 4 * _SHORT:
             self.help = "short launches: larger arrays, or more of the program in one loop"

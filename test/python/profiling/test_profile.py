@@ -406,3 +406,23 @@ def test_work_on_a_device_is_what_cost_says(name: str):
     cost = f.cost(*args)
     assert row.bytes == cost["bytes"]
     assert work(p, row.program, "flops") == pytest.approx(cost["flops"], rel=0.01)
+
+
+@needs_device
+def test_what_the_driver_compiles_is_no_time_of_kernels():
+    """The first run of a kernel in this process is told apart from the others."""
+    f = xt.jit(lambda x: xt.sum(xt.tanh(x) * 3.0, "inp"))
+    x = X.astype("f4").to(NAME)
+    p, _ = profiled(f, x, times=9)
+    kernels = [row for row in p.rows if row.kind == "launch" and row.program == "<lambda>"]
+    events = [e for e in p.trace()["traceEvents"] if e.get("cat") == "launch" and e["args"]["program"] == "<lambda>"]
+    prepared = sum(row.prepared for row in kernels)
+    shown = sum(row.seconds for row in p.rows if row.name.startswith("first runs of kernels"))
+    assert shown == pytest.approx(prepared)
+    assert sum(row.seconds for row in kernels) + prepared == pytest.approx(sum(e["dur"] for e in events) / 1e6)
+    times = sorted(e["dur"] / 1e6 for e in events if e["name"] == kernels[0].name)
+    assert kernels[0].seconds <= sum(times[:-1]) + times[len(times) // 2] + 1e-9
+    again, _ = profiled(f, x)
+    assert not any(row.prepared or row.is_first for row in again.rows)
+    once, _ = profiled(xt.jit(lambda x: xt.sum(xt.tanh(x) * 5.0, "inp")), x)
+    assert any("driver compiles" in row.help for row in once.rows if row.kind == "launch")
