@@ -162,9 +162,10 @@ def pytensor_mode() -> Any:
     After the call, `pytensor.function(.., mode="XTENSOR")` and `pytensor.config.mode = "XTENSOR"` work. A graph becomes
     one program, with gradients, scans, updates of shared variables and random variables. It is compiled for the sizes
     of each call, as `xt.jit` does. Integer arguments that sizes follow from are constants of the program, which is
-    compiled for each value. Random variables have the right distributions, and other numbers than in other modes.
+    compiled for each value. If sizes depend on elements of arrays, a graph becomes several programs, one for what the
+    sizes follow from. Random variables have the right distributions, and other numbers than in other modes.
     An op that it does not have raises UnsupportedError, which names the op and the variable, when the function is made.
-    Scans that end by a condition are such ops. Needs the package pytensor.
+    Needs the package pytensor.
 
     Example:
     >>> import pytensor

@@ -15,6 +15,7 @@ from . import matrices as matrices
 from . import scalars as scalars
 from . import tensors as tensors
 from .linker import XTensorLinker
+from .stages import program_of
 
 NAME = "XTENSOR"
 
@@ -22,6 +23,7 @@ NAME = "XTENSOR"
 @functools.cache
 def mode() -> Any:
     """The mode, registered under its name."""
+    XTensorLinker.convert = staticmethod(program_of)
     linker = XTensorLinker()
     made = Mode(linker, RewriteDatabaseQuery(include=["fast_run"]))
     register_linker(NAME.lower(), linker)

@@ -28,7 +28,7 @@ from .values import (
 )
 
 
-def _entries(op: Any, node: Apply, first: int) -> list[Any]:
+def entries_of(op: Any, node: Apply, first: int) -> list[Any]:
     """The index of each axis, of variables: slices, and what an int or an array of ints is."""
     inputs = node.inputs[first:]
     if type(op).__name__ in ("AdvancedSubtensor1", "AdvancedIncSubtensor1"):
@@ -40,7 +40,7 @@ def _slices(first: int) -> Any:
     """The bounds of slices, which must be known."""
 
     def known(node: Apply) -> list[Variable]:
-        entries = [e for e in _entries(node.op, node, first) if isinstance(e, slice)]
+        entries = [e for e in entries_of(node.op, node, first) if isinstance(e, slice)]
         return [v for e in entries for v in (e.start, e.stop, e.step) if isinstance(v, Variable)]
 
     return known
@@ -131,7 +131,7 @@ def mask_error(node: Apply, found: Sequence[int], first: int, sizes: Sequence[in
 
 
 def _selection(op: Any, node: Apply, first: int, given: Sequence[Any]) -> Selection:
-    entries = _entries(op, node, first)
+    entries = entries_of(op, node, first)
     return Selection(node, entries, dict(zip(node.inputs, given, strict=True)), given[0])
 
 
@@ -150,7 +150,7 @@ def read(op: Any, node: Apply) -> Run:
 def _lone_mask(op: Any, node: Apply, given: Sequence[Any]) -> tuple[int, Any, Any] | None:
     """The mask of an index which has one that is computed, and otherwise whole axes: its first axis, value, type."""
     values = dict(zip(node.inputs, given, strict=True))
-    entries = _entries(op, node, 2)
+    entries = entries_of(op, node, 2)
     masks = [
         (i, values[e], e.type)
         for i, e in enumerate(entries)

@@ -27,18 +27,20 @@ _OF_OTHERS = (
 
 
 class XTensorLinker(JITLinker):
-    """Links a graph to one program of xtensor."""
+    """Links a graph to a function of NumPy arrays, which `convert` makes of it."""
+
+    convert: Any = None
 
     required_rewrites = ("minimum_compile",)
     incompatible_rewrites = _OF_OTHERS
 
-    def fgraph_convert(self, fgraph: Any, *args: Any, **kwargs: Any) -> Program:
-        return Program(fgraph)
+    def fgraph_convert(self, fgraph: Any, *args: Any, **kwargs: Any) -> Any:
+        return type(self).convert(fgraph)
 
     def create_thunk_inputs(self, storage_map: Any) -> list[Any]:
         return [storage_map[v] for v in self.fgraph.inputs]
 
-    def jit_compile(self, fn: Program) -> Program:
+    def jit_compile(self, fn: Any) -> Any:
         return fn
 
 
@@ -50,7 +52,7 @@ class Program:
         self.types = [v.type for v in fgraph.inputs]
         self.outputs = [v.type for v in fgraph.outputs]
         self.generators = [i for i, t in enumerate(self.types) if is_draw(t)]
-        self.static = _static(fgraph)
+        self.static = static_inputs(fgraph)
         # Of each array: the dtype, the dims, and the axes that these are, unless they are all.
         self.arrays = {
             i: (np.dtype(t.dtype), tuple(map(axis, kept(t))), None if len(kept(t)) == t.ndim else kept(t))
@@ -134,14 +136,14 @@ def _numpy(x: Any, layout: list[bool] | None) -> Any:
     return x.values.reshape([next(sizes) if has_dim else 1 for has_dim in layout])
 
 
-def _static(fgraph: Any) -> list[int]:
+def static_inputs(fgraph: Any) -> list[int]:
     """The integer arguments that sizes follow from, also sizes inside of loops and of graphs that are ops."""
     work: list[Variable] = []
     for node in fgraph.toposort():
         known = found(KNOWN, node.op)
         work += known(node) if known else []
         if getattr(node.op, "fgraph", None) is not None and len(node.op.fgraph.inputs):
-            inside = {node.op.fgraph.inputs[i] for i in _static(node.op.fgraph)}
+            inside = {node.op.fgraph.inputs[i] for i in static_inputs(node.op.fgraph)}
             work += [outer for outer, inner in _passed(node) if inner in inside]
     seen: set[Variable] = set()
     while work:

@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 from pytensor.compile.mode import get_mode
 from pytensor.graph.basic import Apply
+from pytensor.graph.op import Op
+from pytensor.tensor.type import TensorType
 
 from ... import ops
-from ...base.errors import UnsupportedError
 from ...transforms.control import scan as scan_along
+from ...transforms.control import while_loop
 from .graph import Checks, Graph, Run, check, fixed, implements
 from .values import axis, cast, fit, full, kept, named, renamed, size
 
@@ -48,9 +50,9 @@ class Scan:
         """An outer array with axis 0."""
         return full(x, v.type, {*kept(v.type), 0})
 
-    def __call__(self, *outer: Any) -> list[Any]:
+    def _start(self, steps: int, outer: Sequence[Any]) -> tuple[Any, ...]:
+        """What the loop begins with: the carry, what each step reads, and what the states are."""
         op, info, node = self.op, self.info, self.node
-        steps = int(fixed(outer[0], "the number of steps", node))
         seqs = [
             _inside(ops.isel(self._whole(x, v), {axis(0): slice(steps)}), v.type.ndim, _STEP)
             for x, v in zip(op.outer_seqs(outer), op.outer_seqs(node.inputs), strict=True)
@@ -72,20 +74,48 @@ class Scan:
         ]
         untraced = list(op.outer_untraced_sit_sot(outer))
         carry = {"step": np.int64(0), "buffers": buffers, "windows": windows, "untraced": untraced}
-        last, stacked = scan_along(
-            self._step(list(op.outer_non_seqs(outer)), taps, like), carry, seqs, dim=_STEP, length=steps
-        )
+        return self._step(list(op.outer_non_seqs(outer)), taps, like), carry, seqs, mots, traces, wholes, taps
+
+    def count(self, *outer: Any) -> Any:
+        """The number of steps until the condition holds: at most those that are given."""
+        most = int(fixed(outer[0], "the number of steps", self.node))
+        step, carry, seqs, *_ = self._start(most, outer)
+        if not most:
+            return np.int64(0)
+
+        def go(state: Any) -> Any:
+            at = state["carry"]["step"]
+            carry, _ = step(state["carry"], [ops.isel(x, {_STEP: at}) for x in seqs])
+            return {"carry": carry, "ended": ops.any(cast(named(self.ended, self.graph.outputs[-1].type), bool))}
+
+        def goes_on(state: Any) -> Any:
+            return ops.logical_and(ops.logical_not(state["ended"]), ops.less(state["carry"]["step"], most))
+
+        last = while_loop(goes_on, go, {"carry": carry, "ended": ops.full({}, False)})
+        return last["carry"]["step"]
+
+    def __call__(self, *outer: Any) -> list[Any]:
+        op, node = self.op, self.node
+        steps = int(fixed(outer[0], "the number of steps", node))
+        step, carry, seqs, mots, traces, wholes, taps = self._start(steps, outer)
+        last, stacked = scan_along(step, carry, seqs, dim=_STEP, length=steps)
         results = [_outside(x, v.type.ndim, _SLOT) for x, v in zip(last["buffers"], mots, strict=True)]
         for trace, x, v, tap in zip(stacked[: len(traces)], wholes, traces, taps, strict=True):
             initial = ops.isel(x, {axis(0): slice(-min(tap))})
-            results.append(_kept(_outside(trace, v.type.ndim, _STEP), size(x, 0), initial))
-        lengths = [int(fixed(n, "a length", node)) for n in op.outer_nitsot(outer)]
+            results.append(
+                _kept(_outside(trace, v.type.ndim, _STEP), self._length(size(x, 0), steps - min(tap)), initial)
+            )
+        lengths = [self._length(int(fixed(n, "a length", node)), steps) for n in op.outer_nitsot(outer)]
         free = stacked[len(traces) : len(traces) + len(lengths)]
         for holds, error in zip(stacked[len(traces) + len(lengths) :], self.errors, strict=True):
             check([ops.all(holds)], error)
         for trace, n, v in zip(free, lengths, op.outer_nitsot_outs(node.outputs), strict=True):
             results.append(_kept(_outside(trace, v.type.ndim, _STEP), n))
         return [*results, *last["untraced"]]
+
+    def _length(self, given: int, states: int) -> int:
+        """How many positions a result has. Where a condition ended the loop, there are no more than states."""
+        return min(given, states) if self.info.as_while else given
 
     def _step(self, constants: list[Any], taps: Sequence[Any], like: Sequence[Any]) -> Any:
         op, info = self.op, self.info
@@ -99,6 +129,7 @@ class Scan:
             with Checks() as checks:
                 found = self.graph(*[fit(x, v.type) for x, v in zip(given, self.inner, strict=True)])
             self.errors = checks.errors
+            self.ended = found[-1] if self.info.as_while else None
             conditions = [ops.all(cast(c, bool)) for c in checks.conditions]
             buffers = []
             for b, xs, tap in zip(carry["buffers"], op.inner_mitmot_outs_grouped(found), writes, strict=True):
@@ -156,9 +187,24 @@ def _kept(trace: Any, length: int, initial: Any = None) -> Any:
 
 @implements("Scan", known=lambda node: [node.inputs[0], *node.op.outer_nitsot(node.inputs)])
 def scan(op: Any, node: Apply) -> Run:
-    if op.info.as_while:
-        raise UnsupportedError(
-            f'the mode "XTENSOR" has no scan that ends by a condition (until), as in {node.outputs[0]}. Compile this '
-            "graph in another mode"
-        )
-    return Scan(op, node)
+    return Scan(op, node)  # of one that ends by a condition, the number of steps is that of a stage before
+
+
+class Steps(Op):
+    """The number of steps of a scan that ends by a condition, as a scalar. Its inputs are those of the scan."""
+
+    __props__ = ("scan",)
+
+    def __init__(self, scan: Any) -> None:
+        self.scan = scan
+
+    def make_node(self, *inputs: Any) -> Apply:
+        return Apply(self, list(inputs), [TensorType("int64", shape=())()])
+
+    def perform(self, node: Apply, inputs: Any, outputs: Any) -> None:
+        raise NotImplementedError
+
+
+@implements("Steps", known=lambda node: [node.inputs[0], *node.op.scan.outer_nitsot(node.inputs)])
+def steps(op: Any, node: Apply) -> Run:
+    return Scan(op.scan, node).count
