@@ -115,11 +115,11 @@ axes[0, 0].plot(time, globe)
 axes[0, 0].set(title="anomaly of the globe", ylabel="degrees")
 shown = axes[0, 1].pcolormesh(lon, lat, 10 * trend)
 figure.colorbar(shown, ax=axes[0, 1])
-axes[0, 1].set(title="warming, degrees per decade")
+axes[0, 1].set(title="warming, degrees per decade", xlabel="longitude", ylabel="latitude")
 for i in (0, 1):
     pattern = np.asarray(maps[i]) / np.sqrt(np.asarray(area))[:, None]
     limit = abs(pattern).max()
     axes[1, i].pcolormesh(lon, lat, pattern, cmap="RdBu_r", vmin=-limit, vmax=limit)
-    axes[1, i].set(title=f"EOF {i + 1}: {100 * part[i]:.0f}% of the variance")
+    axes[1, i].set(title=f"EOF {i + 1}: {100 * part[i]:.0f}% of the variance", xlabel="longitude", ylabel="latitude")
 Path("out").mkdir(exist_ok=True)
 figure.savefig("out/climate.png", dpi=100)

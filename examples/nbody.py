@@ -136,13 +136,13 @@ print(f"six bodies after 3 units of time: learned paths differ by {apart:.3f}; m
 
 # %%
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
-left.plot(distance, true_force, "k--", label="gravity")
+left.plot(distance, true_force, color="grey", lw=4, alpha=0.4, label="gravity")
 left.plot(distance, force, label="learned")
 left.set(xlabel="distance", ylabel="force", title="the law")
 left.legend()
 for (moved, _), style in zip(paths, ({"lw": 3, "alpha": 0.3}, {"lw": 1}), strict=True):
     right.set_prop_cycle(None)
     right.plot(moved.isel(axis=0).values, moved.isel(axis=1).values, **style)
-right.set(title="six bodies: true (wide) and learned (thin)")
+right.set(xlabel="x", ylabel="y", aspect="equal", title="six bodies: true (wide) and learned (thin)")
 Path("out").mkdir(exist_ok=True)
 figure.savefig("out/nbody.png", dpi=100)

@@ -132,7 +132,7 @@ print(f"root mean square error of the angle over 8 s: {error:.3f} (angles reach 
 # %%
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
 left.semilogy(losses, lw=0.7)
-left.set(xlabel="step", title="mean square error of the segments")
+left.set(xlabel="step", ylabel="mean square error", title="training on segments")
 for i in range(3):
     right.plot(*truth[i].T, color=f"C{i}", lw=3, alpha=0.3, label="true" if i == 0 else None)
     right.plot(*predicted[i].T, color=f"C{i}", lw=1, label="predicted" if i == 0 else None)

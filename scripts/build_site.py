@@ -26,6 +26,7 @@ SITE = ROOT / "build" / "site"
 SOURCE = SITE / "source"
 LINES = 40  # of a block's output
 EXAMPLE = re.compile(r"^Example:\n((?:.+(?:\n|$))+)", re.M)  # the section of a docstring
+PICTURE = re.compile(r"!\[([^]]+)\]\((pictures/[^)]+)\)")  # the text that describes it, and its file
 NAMED_BY_FILE = re.compile(r"\[(?:\w+/)*\w+\.md\](?=\((?:[./\w]+/)?\w+\.md\))")
 
 # The navigation: the pages of each section, in the order in which a reader needs them.
@@ -68,14 +69,14 @@ def with_outputs(page: Path) -> str:
     return text
 
 
-def program_page(program: str) -> str:
-    """A program of the gallery as a page: its cells of text as text, and its cells of code as blocks."""
+def program_page(program: str, picture: str) -> str:
+    """A program of the gallery as a page: its cells of text as text, its cells of code as blocks, and its picture."""
     parts = ["---\norphan: true\n---\n"]  # docs/gallery.md has links to these pages
     for cell in re.split(r"^# %%", program, flags=re.M)[1:]:
         kind, _, body = cell.partition("\n")
         is_text = kind.strip() == "[markdown]"
         parts.append(re.sub(r"^# ?", "", body, flags=re.M) if is_text else f"```python\n{body.strip()}\n```\n")
-    return "\n".join(parts)
+    return "\n".join([*parts, picture, ""])
 
 
 def reference(title: str, names: list[str]) -> str:
@@ -139,8 +140,11 @@ def main() -> None:
     pages = [p for p in tracked if p != "docs/site/index.md"]
     with ThreadPoolExecutor() as pool:
         texts = dict(zip(pages, pool.map(with_outputs, [ROOT / p for p in pages]), strict=True))
+    shown = {file: text for text, file in re.findall(PICTURE, texts["docs/gallery.md"])}
     for program in re.findall(r"\]\(\.\./(examples/\w+)\.py\)", texts["docs/gallery.md"]):
-        write(f"{program}.md", program_page((ROOT / f"{program}.py").read_text()))
+        file = next(file for file in shown if f"/{Path(program).name}." in file)
+        picture = f"![{shown[file]}](../docs/{file})"
+        write(f"{program}.md", program_page((ROOT / f"{program}.py").read_text(), picture))
     texts["docs/gallery.md"] = texts["docs/gallery.md"].replace(".py)", ".md)")
     for page, text in texts.items():
         write(page, text)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Draws the pictures of README.md into docs/pictures, each below 150 kB.
+"""Draws the pictures of README.md and of the gallery into docs/pictures, each below 150 kB.
 
 scripts/draw_pictures.py explorer         a page of the explorer, by Debian's Chromium
 scripts/draw_pictures.py gallery FOLDER   what programs of the gallery drew, out/ after running them
+scripts/draw_pictures.py programs FOLDER  each of them, for docs/gallery.md and the pages of the programs
 scripts/draw_pictures.py speed FILE       times of programs, as `python benchmarks/programs --json FILE` writes them
 """
 
@@ -65,6 +66,20 @@ def gallery(folder: Path) -> None:
     figure.savefig(PICTURES / "gallery.jpg", dpi=100, pil_kwargs={"quality": 80, "optimize": True})
 
 
+def programs(folder: Path) -> None:
+    """What each program drew, in few colors; photographs as JPEG."""
+    from PIL import Image
+
+    (PICTURES / "gallery").mkdir(exist_ok=True)
+    for path in sorted((ROOT / "examples").glob("*.py")):
+        picture = Image.open(folder / f"{path.stem}.png").convert("RGB")
+        target = PICTURES / "gallery" / path.stem
+        if path.stem == "deblur":
+            picture.save(target.with_suffix(".jpg"), quality=85, optimize=True)
+        else:
+            picture.quantize(256).save(target.with_suffix(".png"), optimize=True)
+
+
 def speed(file: Path) -> None:
     """Times of programs, as multiples of ours."""
     import json
@@ -103,11 +118,13 @@ def main() -> None:
         explorer()
     elif sys.argv[1:2] == ["gallery"] and len(sys.argv) == 3:
         gallery(Path(sys.argv[2]))
+    elif sys.argv[1:2] == ["programs"] and len(sys.argv) == 3:
+        programs(Path(sys.argv[2]))
     elif sys.argv[1:2] == ["speed"] and len(sys.argv) == 3:
         speed(Path(sys.argv[2]))
     else:
         sys.exit(__doc__)
-    for path in PICTURES.iterdir():
+    for path in PICTURES.rglob("*.*"):
         if path.stat().st_size > MOST_BYTES:
             sys.exit(f"{path} has {path.stat().st_size} bytes, {MOST_BYTES} at most")
 

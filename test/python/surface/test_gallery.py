@@ -41,7 +41,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.parametrize("path", GALLERY, ids=lambda path: path.stem)
 def test_a_program_is_a_notebook(path: Path) -> None:
     """Cells as jupytext reads them: the first is text with a title, each cell of code is whole, and has no more
-    than what a reader follows. A program has its row on the page of the gallery."""
+    than what a reader follows. A program has its row and its picture on the page of the gallery."""
     text = path.read_text()
     assert text.startswith("# %% [markdown]\n# # ")
     assert 40 <= len(text.splitlines()) <= 150
@@ -53,7 +53,10 @@ def test_a_program_is_a_notebook(path: Path) -> None:
             assert all(line.startswith("#") or not line for line in body.splitlines())
         else:
             compile(body, path.name, "exec")
-    assert f"({path.name})" in (ROOT / "docs" / "gallery.md").read_text().replace("../examples/", "")
+    page = (ROOT / "docs" / "gallery.md").read_text()
+    assert f"| [{path.name}](../examples/{path.name}) |" in page
+    picture = re.search(rf"!\[[^]]+\]\((pictures/gallery/{path.stem}\.\w+)\)", page)
+    assert picture and (ROOT / "docs" / picture[1]).is_file()
 
 
 def test_climate(run: Any) -> None:
