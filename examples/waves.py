@@ -9,7 +9,6 @@
 # Writes `out/waves.png`. MPI needs the packages mpi4py and mpich.
 
 # %%
-import importlib.util
 import os
 from pathlib import Path
 
@@ -20,11 +19,12 @@ import xtensor as xt
 SHORT = "GALLERY_SHORT" in os.environ  # a smaller lake
 SIZE, STEPS = (64, 60) if SHORT else (256, 300)
 SPEED = 0.25  # the square of speed * time step / distance of points
-processes, rank = 1, 0
-if importlib.util.find_spec("mpi4py"):
+try:
     from mpi4py import MPI
 
     processes, rank = MPI.COMM_WORLD.size, MPI.COMM_WORLD.rank
+except (ImportError, RuntimeError):  # mpi4py is not installed, or does not find a library of MPI
+    processes, rank = 1, 0
 
 # %% [markdown]
 # ## The stencil
