@@ -27,6 +27,7 @@ from .arguments import by_dim, fail, integer, resolve, skips
 from .creation import arange
 from .elementwise import astype, sqrt
 from .indexing import isel, read
+from .moving import FARTHEST
 from .operators import where
 from .shape import concat, stack, unstack_to
 from .standin import StandIn, relabelled
@@ -204,19 +205,27 @@ class GroupBy:
         y, rest = self._segment("min", self._bare() != 0, None), self._rest(dim)
         return self._finished(y.all(rest) if rest else y)
 
-    def first(self) -> Any:
-        """Returns the first element of each group, NaN too. A group without elements gives NaN, by codes 0 of ints."""
-        return self._picked("first", "min")
+    def first(self, *, skipna: bool | None = None) -> Any:
+        """Returns the first element of each group, or the first that is not NaN.
 
-    def last(self) -> Any:
-        """Returns the last element of each group, NaN too. A group without elements gives what it gives to `first`."""
-        return self._picked("last", "max")
+        skipna: whether NaN is left out; by default, `xt.option(skipna=)` decides. A group without elements gives NaN,
+        by codes 0 of ints.
+        """
+        return self._picked("first", "min", skipna)
 
-    def _picked(self, name: str, kind: str) -> Any:
+    def last(self, *, skipna: bool | None = None) -> Any:
+        """Returns the last element of each group, or the last that is not NaN, as `first`."""
+        return self._picked("last", "max", skipna)
+
+    def _picked(self, name: str, kind: str, skipna: bool | None) -> Any:
         """The element of each group at its first or last position."""
         (dim,) = self._one_dim(name)
         x, g = self._bare(), self._grouping
-        at = getattr(segments, f"segment_{kind}")(_positions(x, dim), g.codes, g.count, into=g.into)
+        places = _positions(x, dim)
+        if skips("groupby", skipna) and np.dtype(x.dtype).kind in "fc":
+            # What is NaN lies behind all others, and so outside.
+            places = where(x == x, places, FARTHEST if kind == "min" else -FARTHEST)
+        at = getattr(segments, f"segment_{kind}")(places, g.codes, g.count, into=g.into)
         # Of no elements, the extreme position lies outside.
         fill = 0 if np.dtype(x.dtype).kind in "biu" else np.nan
         y = read(self._name, x, {dim: at}, mode="fill", fill_value=fill)

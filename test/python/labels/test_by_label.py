@@ -412,3 +412,28 @@ def test_windows_longer_than_a_dim_keep_its_coordinates() -> None:
         x = xr.DataArray(values, dims="t", coords={"t": np.arange(len(values)) + 5})
         found = xt.as_array(x).rolling(t=3).mean().to_xarray()
         xr.testing.assert_identical(found, x.rolling(t=3).mean())
+
+
+@pytest.mark.parametrize("skipna", [False, True])
+@pytest.mark.parametrize("kind", ["first", "last"])
+@pytest.mark.parametrize("dims", ["t", "tx", "xt"])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8"])
+def test_first_and_last_of_groups_with_nan(dims: str, dtype: str, kind: str, skipna: bool) -> None:
+    """By labels, dates and codes: of each position along the other dims, as in xarray. The last group is all NaN."""
+    rng, shape = np.random.default_rng(0), [{"t": 8, "x": 3}[d] for d in dims]
+    days, codes = xr.date_range("2020-01-28", periods=8), [0, 1, 1, 0, 2, 2, 5, 5]
+    x = xr.DataArray(rng.integers(0, 9, shape), dims=tuple(dims), coords={"t": days, "k": ("t", codes)}).astype(dtype)
+    if dtype != "i8":
+        x = x.where(rng.random(shape) > 0.4).where(x.k != 5)
+    for group in (lambda v: v.groupby("k"), lambda v: v.resample(t="MS")):
+        want = getattr(group(x), kind)(skipna=skipna)
+        pick = lambda v: getattr(group(v), kind)(skipna=skipna)  # noqa: B023, E731 (called in this round)
+        xr.testing.assert_identical(pick(xt.as_array(x)).to_xarray(), want)
+        xr.testing.assert_identical(xt.jit(pick)(x), want)
+        with xt.option(skipna=skipna):
+            xr.testing.assert_identical(getattr(group(xt.as_array(x)), kind)().to_xarray(), want)
+    want = getattr(x.groupby("k"), kind)(skipna=skipna).values
+    pick = lambda v, k: getattr(v.groupby(k, num_groups=6, into="k"), kind)(skipna=skipna)  # noqa: E731
+    values, k = xt.array(x.values, dims=x.dims), xt.array(codes, dims="t")
+    for found in (pick(values, k), xt.jit(pick)(values, k)):
+        np.testing.assert_array_equal(found.isel(k=[0, 1, 2, 5]).values, want)
