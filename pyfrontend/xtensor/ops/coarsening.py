@@ -17,7 +17,9 @@ from ..trace.tracer import Tracer
 from . import promotion as p
 from . import reductions
 from .arguments import by_dim, fail, fresh, reorder, size_of, skips, static_size
+from .elementwise import astype
 from .moving import spans
+from .quantiles import median
 from .types import Array, ArrayLike
 from .windows import Reductions, array_of, blocks, checked, reduced
 
@@ -98,6 +100,13 @@ def _blocks(
     return build.rename(reorder(y, order), {a: b for a, b in new.items() if a != b})
 
 
+@op(name="coarsen")
+def _labelled(y: ArrayLike, x: ArrayLike, sizes: dict[str, int], boundary: str, side: dict[str, str], /) -> Array:
+    """`y`, made of blocks of `x`, with the labels of the blocks."""
+    steps = {d: ("coarsen", n, boundary, side[d]) for d, n in sizes.items()}
+    return build.labelled(build.rename(as_tracer(y), {}), as_tracer(x), steps)
+
+
 class Coarsen(Reductions):
     """Blocks of neighbours along dims; a reduction makes each block one element."""
 
@@ -142,6 +151,23 @@ class Coarsen(Reductions):
         are equal."""
         return self._reduce("std", skipna)
 
+    def median(self, *, skipna: bool | None = None) -> Any:
+        """Returns the median of each block, with the dims of the array."""
+        return self.reduce(lambda blocks, dim: median(blocks, dim, skipna=skipna))
+
+    def count(self) -> Any:
+        """Returns how many elements of each block are not NaN: i8, with the dims of the array."""
+        x = self._array
+        return _coarsened("sum", astype(x == x, "i8"), self._sizes, self._boundary, self._side, False)
+
+    def any(self) -> Any:
+        """Tells whether an element of each block differs from 0, with the dims of the array."""
+        return _coarsened("max", self._array != 0, self._sizes, self._boundary, self._side, False)
+
+    def all(self) -> Any:
+        """Tells whether every element of each block differs from 0, with the dims of the array."""
+        return _coarsened("min", self._array != 0, self._sizes, self._boundary, self._side, False)
+
     def construct(self, window_dim: Mapping[str, tuple[str, str]] | None = None, /, **keywords: tuple[str, str]) -> Any:
         """Returns the blocks: construct(t=("block", "inside")) replaces `t` by two dims.
 
@@ -173,7 +199,8 @@ class Coarsen(Reductions):
         y = _blocks(
             self._array, {d: (d, inside[d]) for d in self._sizes}, self._sizes, self._boundary, self._side
         )  # fmt: skip
-        return function(y, over if len(over) > 1 else over[0], **keywords)
+        y = function(y, over if len(over) > 1 else over[0], **keywords)
+        return _labelled(y, self._array, self._sizes, self._boundary, self._side)
 
 
 check_methods(Coarsen, "coarsen")
@@ -189,7 +216,8 @@ def coarsen(
 ) -> Coarsen:
     """Returns blocks of neighbours along dims, to be reduced to one element each: coarsen(x, a=2).mean().
 
-    The result has the methods mean, sum, max, min, prod, var, std, reduce(function) and construct(names).
+    The result has the methods mean, sum, max, min, prod, var, std, median, count, any, all, reduce(function) and
+    construct(names).
     `mean(skipna=True)` and its like leave NaN out; by default `xt.option(skipna=)` decides. Blocks divide the size of
     the dim (SizeError), or boundary="trim" drops the rest: at the end, or at the start with side="right".
 

@@ -23,9 +23,11 @@ from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import Size, by_dim, extend, fail, fresh, integer, is_static, reorder, size_of, static_size
+from .elementwise import astype
 from .moments import Moments
 from .moving import inside
 from .operators import missing_dtype, where
+from .quantiles import median
 from .reductions import constant_at_ends, count
 from .types import Array, ArrayLike
 
@@ -300,10 +302,6 @@ class Reductions:
     def _instead(self, name: str) -> str:
         """What to write for a reduction that is not a method."""
         of = f"x.{type(self).__name__.lower()}(..)"
-        if name == "count" and isinstance(self, Rolling):
-            return 'write (~xt.isnan(x)).astype("f4").rolling(time=3, min_periods=0).sum()'
-        if name == "count":
-            return "write (~xt.isnan(x)).coarsen(time=3).sum()"
         if name in ("apply", "map", "agg", "aggregate"):
             return f"write {of}.reduce(f), of an f(windows, dim) that reduces over dim"
         if name == "quantile":
@@ -393,17 +391,37 @@ class Rolling(Reductions):
     def reduce(self, function: Callable[..., Any], /, **keywords: Any) -> Any:
         """Returns `function(windows, dim)`, which reduces each window over `dim`, with the dims of the array.
 
-        The result is NaN where a window extends beyond the array.
+        The result is NaN for windows with fewer than `min_periods` elements that are not NaN. In other windows,
+        elements beyond the array are NaN: `function` has to leave NaN out.
         """
         names = {d: fresh([*self._array.dims, *self._sizes], f"window_{d}") for d in self._sizes}
         over = tuple(names.values())
         steps = dict.fromkeys(names, 1)
         y = _construct(self._array, names, self._sizes, self._center, steps, float("nan"))
         y = function(y, over if len(over) > 1 else over[0], **keywords)
-        if self._min_periods is None:
-            sums = _rolled("sum", self._array, self._sizes, self._center, None)
-            return where(sums == sums, y, float("nan"))
-        return y
+        return self._of_enough(y, self._counts("f4"))
+
+    def _counts(self, dtype: str) -> Any:
+        """How many elements of each window are not NaN."""
+        x = self._array
+        return _rolled("sum", astype(x == x, dtype), self._sizes, self._center, 1)
+
+    def _of_enough(self, y: Any, counts: Any) -> Any:
+        """`y`, but NaN where too many elements of a window are missing."""
+        least = math.prod(self._sizes.values()) if self._min_periods is None else self._min_periods
+        return where(counts >= max(least, 1), y, float("nan"))
+
+    def median(self) -> Any:
+        """Returns the median of what is not NaN in each window, with the dims of the array."""
+        return self.reduce(lambda windows, dim: median(windows, dim, skipna=True))
+
+    def count(self) -> Any:
+        """Returns how many elements of each window are not NaN, with the dims of the array.
+
+        As in xarray, these are floats, and NaN for windows with fewer than `min_periods` such elements.
+        """
+        counts = self._counts("f4" if np.dtype(self._array.dtype).itemsize < 8 else "f8")
+        return self._of_enough(counts, counts)
 
 
 def rolling(
@@ -417,9 +435,9 @@ def rolling(
 ) -> Rolling:
     """Returns sliding windows along dims: rolling(x, t=3), rolling(x, "t", 3) or rolling(x, dim="t", window=3).
 
-    The result has the methods mean, sum, max, min, prod, var, std, reduce(function) and construct(name). A window
-    ends at its element, or lies around it with `center=True`. `min_periods` is how many elements that are not NaN a
-    window needs, by default all of them. Raises ArgumentError if a window is below 1.
+    The result has the methods mean, sum, max, min, prod, var, std, median, count, reduce(function) and
+    construct(name). A window ends at its element, or lies around it with `center=True`. `min_periods` is how many
+    elements that are not NaN a window needs, by default all of them. Raises ArgumentError if a window is below 1.
 
     Example:
     >>> xt.rolling(xt.array([1.0, 3.0, 5.0, 9.0], "time"), time=2).mean()

@@ -77,6 +77,62 @@ def test_construct_is_xarrays(stride: int, center: bool) -> None:
     same(ours(x).rolling(t=3, a=2, center=center).construct(t="w", a="v", fill_value=0.0), want)
 
 
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("least", [None, 1, 2, 3])
+def test_windows_without_enough_elements_are_nan(least: int | None, center: bool) -> None:
+    """In every method, by DataArrays and compiled functions, with a dynamic dim: as in xarray."""
+    x = xr.DataArray([np.nan, 1.0, 2.0, np.nan, 5.0, 7.0, 9.0], dims="t", coords={"t": np.arange(7)}, name="x")
+    how: Any = {"t": 3, "min_periods": least, "center": center}
+    methods: dict[str, tuple[Any, Any]] = {
+        "median": (lambda r: r.median(), lambda r: r.median()),
+        "count": (lambda r: r.count(), lambda r: r.count()),
+        "reduce": (lambda r: r.reduce(xt.norm), lambda r: r.reduce(np.linalg.norm)),
+        "reduce with skipna": (
+            lambda r: r.reduce(lambda w, d: xt.sum(w, d, skipna=True)),
+            lambda r: r.reduce(np.nansum),
+        ),
+    }
+    for mine, theirs in methods.values():
+        want = theirs(x.rolling(**how))
+        call = lambda x: mine(x.rolling(**how))  # noqa: B023, E731 (called in this round)
+        xr.testing.assert_allclose(call(xt.as_array(x)).to_xarray(), want, rtol=1e-12)
+        for compiled in (xt.jit(call), xt.jit(call, dynamic_dims="t")):
+            xr.testing.assert_identical(compiled(x).round(9), want.round(9))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "i8", "?"])
+def test_counts_and_medians_of_windows_and_blocks(dtype: str) -> None:
+    x = xr.DataArray(np.random.default_rng(3).integers(0, 3, (4, 6)), dims=("t", "x")).astype(dtype)
+    if np.dtype(dtype).kind == "f":
+        x = x.where(x != 2)
+    mine = ours(x)
+    np.testing.assert_array_equal(mine.rolling(t=3, x=2).count().values, x.rolling(t=3, x=2).count().values)
+    for kind in ("count", "any", "all"):
+        got, want = getattr(mine.coarsen(t=2, x=3), kind)(), getattr(x.coarsen(t=2, x=3), kind)()
+        assert got.dtype == want.dtype
+        np.testing.assert_array_equal(got.values, want.values)
+    if dtype != "?":
+        got = mine.rolling(t=3, x=2, min_periods=2).median()
+        np.testing.assert_array_equal(got.values, x.rolling(t=3, x=2, min_periods=2).median().values)
+        got = mine.coarsen(t=2, x=3).median(skipna=True)
+        np.testing.assert_array_equal(got.values, x.coarsen(t=2, x=3).median().values)
+
+
+def test_reduce_does_not_take_infinities_for_missing() -> None:
+    x = xr.DataArray([np.inf, -np.inf, 1.0], dims="t")
+    same(ours(x).rolling(t=2).reduce(xt.max), x.rolling(t=2).reduce(np.max))
+
+
+def test_blocks_that_a_function_reduces_keep_labels() -> None:
+    x = xr.DataArray(
+        np.arange(7.0), dims="t", coords={"t": np.arange(7), "c": ("t", np.arange(7.0) ** 2), "run": 3}, attrs={"a": 1}
+    )
+    want = x.coarsen(t=3, boundary="trim", side="right").reduce(np.max)
+    blocks = lambda x: x.coarsen(t=3, boundary="trim", side="right").reduce(xt.max)  # noqa: E731
+    xr.testing.assert_identical(blocks(xt.as_array(x)).to_xarray(), want)
+    xr.testing.assert_identical(xt.jit(blocks)(x), want)
+
+
 def test_reduce_takes_any_function() -> None:
     x = array(3, 8, dims="at")
     want = x.rolling(t=3).reduce(np.ptp)

@@ -175,7 +175,7 @@ HABITS: dict[str, tuple[Callable[[], Any], str]] = {
     "where of bools": (lambda: B.where(B), r"x.where\(condition, False\)"),
     "shift of bools": (lambda: B.shift(time=1), r"x.shift\(time=1, fill_value=False\)"),
     "while_loop in another order": (lambda: xt.while_loop(0.0, abs, abs), r"got 0.0. Write xt.while_loop\("),  # type: ignore[arg-type]
-    "rolling.count": (lambda: X.rolling(time=2).count(), r"write \(~xt.isnan\(x\)\)"),
+    "rolling.argmax": (lambda: X.rolling(time=2).argmax(), r"write x.rolling\(..\).reduce\(xt.argmax\)"),
     "rolling.apply": (lambda: X.rolling(time=2).apply(np.mean), r"write x.rolling\(..\).reduce\(f\)"),
     "defvjp": (lambda: xt.custom_derivative(abs).defvjp(abs, abs), r"write f.defpullback\(fwd, bwd\)"),
     "a dim as an attribute": (lambda: X.time, r"it is a dim: its size is x.sizes\['time'\], its labels"),  # type: ignore[attr-defined]
@@ -198,8 +198,8 @@ def test_what_habits_are_told_to_write_runs() -> None:
     masked = X.where(B)
     np.testing.assert_allclose(xt.sum(masked, skipna=True).item(), X.values[B.values].sum())
     holed = X.to_xarray().where(X.to_xarray() != 3)
-    counts = (~xt.isnan(xt.as_array(holed))).astype("f4").rolling(time=3, min_periods=0).sum()
-    np.testing.assert_array_equal(counts.values, holed.rolling(time=3, min_periods=1).count().values)
+    places = xt.as_array(holed).rolling(time=2).reduce(xt.argmax)
+    np.testing.assert_array_equal(places.values, holed.rolling(time=2).reduce(np.argmax).values)
     np.testing.assert_array_equal(xt.top_k(X, 3, dim="time")[0].values[0], X.values.max(0))
     v = xt.array([1.0, math.nan, 3.0], "time")
     np.testing.assert_array_equal(v.isel(time=~xt.isnan(v)).values, v.to_xarray().dropna("time").values)
