@@ -10,6 +10,7 @@ Nothing is changed in place. `update` may be called in `xt.jit`, in a scan, and 
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,8 +20,8 @@ import numpy as np
 
 from . import tree
 from .base.calls import in_words, with_article
-from .base.dtypes import is_float
-from .base.errors import ArgumentError, ArgumentTypeError, DimensionError
+from .base.dtypes import is_float, is_inexact
+from .base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
 from .base.refusals import not_an_array
 from .call.arrays import array
 from .call.dispatch import op
@@ -104,7 +105,39 @@ def _labelled(y: Any, like: Any, /) -> Any:
 
 def _optimizer(means: int, update: Callable[[Any, Any, State], tuple[Any, State]]) -> Optimizer:
     """An optimizer that keeps so many running means, and whose updates are told what they are given."""
-    return Optimizer(functools.partial(_start, means), functools.partial(_updated, update))
+    return Optimizer(_told("Optimizer.init", _start, means), _told("Optimizer.update", _updated, update))
+
+
+class _Told(functools.partial[Any]):
+    """A function that users get, whose errors about missing arguments say what it is and how it is called."""
+
+    name: str
+    parameters: tuple[str, ...]
+
+    def __call__(self, /, *args: Any, **keywords: Any) -> Any:
+        if keywords or len(args) != len(self.parameters):
+            try:
+                inspect.signature(self.func).bind(*self.args, *args, **keywords)
+            except TypeError as error:
+                call = self.name.partition(".")[2] or "schedule"
+                instead = f"Write {call}({', '.join(self.parameters)})"
+                raise fail(ArgumentTypeError, f"optim.{self.name}", str(error), instead=instead) from None
+        return super().__call__(*args, **keywords)
+
+
+def _told(name: str, function: Callable[..., Any], *first: Any) -> _Told:
+    made = _Told(function, *first)
+    made.name, made.parameters = name, (*inspect.signature(function).parameters,)[len(first) :]
+    return made
+
+
+def _check_floats(op: str, parameters: Any) -> None:
+    for path, x in zip(tree.paths(parameters), tree.leaves(parameters), strict=True):
+        dtype = np.dtype(getattr(x, "dtype", type(x)))
+        if not is_inexact(dtype):
+            write = f"{x!r}.0" if type(x) is int else '.astype("f8") on it'
+            problem = f"parameters{path} is {dtype}, and a step makes floats"
+            raise fail(DTypeError, op, problem, *([x] if hasattr(x, "dims") else []), instead=f"Write {write}")
 
 
 def _updated(update: Callable[..., Any], parameters: Any, gradients: Any, state: Any) -> tuple[Any, State]:
@@ -117,6 +150,7 @@ def _updated(update: Callable[..., Any], parameters: Any, gradients: Any, state:
     if tree.structure(parameters) != tree.structure(gradients):
         problem = f"the gradients {tree.structure(gradients)} are not those of {tree.structure(parameters)}"
         raise fail(ArgumentError, op, problem, instead=order)
+    _check_floats(op, parameters)
     leaves, structure = tree.flatten(gradients)
     places = tree.paths(parameters)
     fitted = [_fitted(op, *leaf) for leaf in zip(places, tree.leaves(parameters), leaves, strict=True)]
@@ -165,6 +199,7 @@ def sgd(rate: Rate, *, momentum: float = 0.0, nesterov: bool = False, weight_dec
 
 def _start(means: int, parameters: Any) -> State:
     """The state of an optimizer that keeps so many running means."""
+    _check_floats("optim.Optimizer.init", parameters)
     return State(array(0), *(tree.map(zeros_like, parameters) for _ in range(means)))
 
 
@@ -314,7 +349,7 @@ def cosine(peak: float, steps: int, final: float = 0.0) -> Callable[[Any], Any]:
     (1.0, 0.5, 0.0)
     """
     _check("cosine", peak=peak, steps=steps, final=final)
-    return functools.partial(_cosine, peak, steps, final)
+    return _told("cosine", _cosine, peak, steps, final)
 
 
 def _cosine(peak: float, steps: int, final: float, count: Any) -> Any:
@@ -332,7 +367,7 @@ def exponential(start: float, factor: float, steps: int = 1) -> Callable[[Any], 
     _check("exponential", start=start, factor=factor, steps=steps)
     if not factor > 0 or steps < 1:
         raise ArgumentError(f"xt.optim.exponential: factor is above 0 and steps 1 or more, not {factor} and {steps}")
-    return functools.partial(_exponential, start, factor, steps)
+    return _told("exponential", _exponential, start, factor, steps)
 
 
 def _exponential(start: float, factor: float, steps: int, count: Any) -> Any:
@@ -348,7 +383,7 @@ def warmup(steps: int, then: Rate) -> Callable[[Any], Any]:
     (0.0, 0.5, 1.0)
     """
     _check("warmup", steps=steps, then=then)
-    return functools.partial(_warmup, steps, then)
+    return _told("warmup", _warmup, steps, then)
 
 
 def _warmup(steps: int, then: Rate, count: Any) -> Any:

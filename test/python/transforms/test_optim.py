@@ -291,3 +291,44 @@ def test_updates_refuse_what_would_change_the_parameters() -> None:
             xt.ArgumentTypeError, match=r"the state is .*, not a dict. Write update\(parameters, gradients"
         ):
             update(p, state, p)
+
+
+def test_calls_of_optimizers_and_schedules_that_lack_arguments() -> None:
+    p = xt.zeros(i=2)
+    optimizer = xt.optim.adam(0.1)
+    update = "Write update(parameters, gradients, state)"
+    calls: dict[str, Callable[[], Any]] = {
+        f"xt.optim.Optimizer.update: missing a required argument: 'state'. {update}": lambda: optimizer.update(p, p),  # type: ignore[call-arg]
+        f"xt.optim.Optimizer.update: too many positional arguments. {update}": lambda: optimizer.update(p, p, p, p),  # type: ignore[call-arg, arg-type]
+        "xt.optim.Optimizer.init: missing a required argument: 'parameters'. Write init(parameters)": optimizer.init,
+        "xt.optim.cosine: missing a required argument: 'count'. Write schedule(count)": xt.optim.cosine(0.1, 10),
+        "xt.optim.exponential: missing a required argument: 'count'. Write schedule(count)": xt.optim.exponential(
+            1, 0.5
+        ),
+        "xt.optim.warmup: missing a required argument: 'count'. Write schedule(count)": xt.optim.warmup(10, 0.1),
+    }
+    for text, call in calls.items():
+        with pytest.raises(xt.ArgumentTypeError) as caught:
+            call()
+        assert caught.value.parts[0] == text
+    by_name = optimizer.update(parameters=p, gradients=p, state=optimizer.init(parameters=p))  # type: ignore[call-arg]
+    assert by_name[1].count.item() == 1
+    assert xt.jit(optimizer.update)(p, p, optimizer.init(p))[1].count.item() == 1
+    assert pickle.loads(pickle.dumps(optimizer)).update(p, p, optimizer.init(p))[1].count.item() == 1
+
+
+@pytest.mark.parametrize("optimizer", [xt.optim.sgd(0.1), xt.optim.momentum(0.1), xt.optim.adam(0.1)])
+def test_integers_are_not_parameters(optimizer: Any) -> None:
+    for p, wanted in {
+        "array": ({"w": xt.arange(2, dim="i")}, r"parameters\['w'\] is int64.*int64 \(i: 2\).*Write .astype\(\"f8\"\)"),
+        "number": ({"w": 2}, r"parameters\['w'\] is int64, and a step makes floats. Write 2.0"),
+        "bools": ({"w": xt.array([True], "i")}, r"parameters\['w'\] is bool"),
+    }.values():
+        floats = xt.tree.map(lambda x: 1.0 * x, p)
+        state = optimizer.init(floats)
+        with pytest.raises(xt.DTypeError, match=f"xt.optim.Optimizer.init: {wanted}"):
+            optimizer.init(p)
+        with pytest.raises(xt.DTypeError, match=f"xt.optim.Optimizer.update: {wanted}"):
+            optimizer.update(p, floats, state)
+        with pytest.raises(xt.DTypeError, match=r"xt.optim.Optimizer.update: parameters\['w'\] is "):
+            xt.jit(lambda p, g, s: optimizer.update(p, g, s))(p, floats, state)
