@@ -3,7 +3,8 @@
 PYTHON := .venv/bin/python
 
 .PHONY: setup develop demo test test-all test-devices test-vulkan test-metal fuzz fuzz-ir bench sweep lint \
-  asan site wheel wheel-test wheels wheels-test sdist
+  asan site wheel wheel-test wheels wheels-test wheel-aarch64 \
+  wheel-aarch64-test sdist
 setup:
 	@scripts/setup.sh
 
@@ -82,6 +83,13 @@ wheels: wheel
 
 wheels-test: wheels
 	for wheel in dist/*.whl; do scripts/test_wheel.sh "$$wheel" || exit; done
+
+# A wheel for another processor, cross-built; it is tried in QEMU
+wheel-aarch64: wheel
+	scripts/wheel_aarch64.sh
+
+wheel-aarch64-test: wheel-aarch64
+	scripts/test_wheel.sh dist/*_aarch64.whl
 
 # dist/xtensor_mlir-*.tar.gz, whose build fetches nothing but Python packages
 sdist: setup

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Make a wheel that any Linux of its age can install from the one that pip has built.
 
-    finish_wheel.py build/wheels/raw/xtensor_mlir-*.whl dist
+    finish_wheel.py build/wheels/raw/xtensor_mlir-*.whl dist [FOLDER OF OPENBLAS]
 
 Symbols for debuggers go into an archive beside the wheel, which is unpacked over an installed package. OpenBLAS comes
 into the wheel, and is no dependency of it any more. So do the licences of all that is linked. auditwheel checks what
@@ -63,7 +63,7 @@ def forget_openblas(package: Path) -> None:
     metadata.write_text(text)
 
 
-def main(raw: Path, dist: Path) -> None:
+def main(raw: Path, dist: Path, openblas: Path | None = None) -> None:
     dist.mkdir(exist_ok=True)
     python = sys.executable
     with tempfile.TemporaryDirectory() as scratch:
@@ -75,7 +75,8 @@ def main(raw: Path, dist: Path) -> None:
         forget_openblas(package)
         run(python, "-m", "wheel", "pack", "-d", work, package)
         (packed,) = work.glob("*.whl")
-        openblas = Path(str(distribution("scipy-openblas32").locate_file("scipy_openblas32/lib")))
+        if openblas is None:
+            openblas = Path(str(distribution("scipy-openblas32").locate_file("scipy_openblas32/lib")))
         repaired = work / "repaired"
         run(python, "-m", "auditwheel", "repair", "-z", "9", "-w", repaired, "--ldpaths", openblas, packed)
         (wheel,) = repaired.glob("*.whl")
@@ -88,4 +89,4 @@ def main(raw: Path, dist: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(*map(Path, sys.argv[1:]))

@@ -2,28 +2,49 @@
 # Installs a wheel as a user of Debian has it: no LLVM, no compiler, no root, no network; then runs
 # test/wheel/ there: test_wheel.sh dist/xtensor_mlir-*.whl. The Debian is the one whose Python the
 # wheel is for. It is made by mmdebstrap once, and kept in the cache folder with what pip has fetched.
-# Needs root, for a chroot.
+# Programs of a wheel for another processor run in QEMU. Needs root, for a chroot.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
 python=.venv/bin/python
 wheel=$1
+here=$(uname -m)
+processor=$here
+case $wheel in
+  *_aarch64.whl) processor=aarch64 ;;
+esac
 case $wheel in
   *-cp311-*) suite=bookworm for_python=3.11 ;;
   *-cp313-*) suite=trixie for_python=3.13 ;;
   *-cp314-*) suite=sid for_python=3.14 ;;
   *) echo "no Debian is known whose Python $wheel is for" >&2; exit 1 ;;
 esac
+# run_in_qemu: programs for AArch64, in a chroot, too: the kernel is told of their format.
+run_in_qemu() {
+  local formats=/proc/sys/fs/binfmt_misc
+  install_debian_packages mmdebstrap qemu-user-static
+  [ -e $formats/register ] || mount -t binfmt_misc none $formats
+  [ -e $formats/qemu-aarch64 ] || printf '%s' ':qemu-aarch64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:/usr/bin/qemu-aarch64-static:F' \
+    >$formats/register
+}
+
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/xtensor/wheel-test
 system=$cache/$suite.tar
 needed=$cache/needed-$for_python
+architecture=()
 mkdir -p "$cache"
+if [ "$processor" != "$here" ]; then
+  system=$cache/$suite-$processor.tar
+  needed=$cache/needed-$for_python-$processor
+  architecture=(--architectures=arm64)
+  run_in_qemu
+fi
 if ! [ -e "$system" ]; then
   install_debian_packages mmdebstrap
   step "Debian $suite, with Python and nothing else"
   # A stale mirror of unstable does not matter.
   mmdebstrap --quiet --aptopt='Acquire::Check-Valid-Until "false"' --format=tar --variant=minbase \
-    --include=python3,python3-venv "$suite" "$system.new"
+    "${architecture[@]}" --include=python3,python3-venv "$suite" "$system.new"
   mv "$system.new" "$system"
 fi
 if ! [ -e "$needed/.done" ]; then
@@ -35,7 +56,8 @@ for line in email.message_from_bytes(wheel.read(metadata)).get_all("Requires-Dis
     if "extra ==" not in line:
         print(line)' "$wheel")
   $python -m pip download -q --disable-pip-version-check --only-binary :all: \
-    --python-version "$for_python" -d "$needed" "${requirements[@]}" xarray
+    --python-version "$for_python" --platform "manylinux2014_$processor" \
+    --platform "manylinux_2_27_$processor" --platform "manylinux_2_28_$processor" -d "$needed" "${requirements[@]}" xarray
   touch "$needed/.done"
 fi
 
@@ -66,7 +88,7 @@ step "python -m xtensor.demo"
 user python -m xtensor.demo
 step "test/wheel/smoke.py"
 user python /home/user/wheel/smoke.py
-if [ "$for_python" != "$($python -c 'import sys; print("%d.%d" % sys.version_info[:2])')" ]; then
+if [ "$processor" != "$here" ] || [ "$for_python" != "$($python -c 'import sys; print("%d.%d" % sys.version_info[:2])')" ]; then
   step "done"
   exit
 fi

@@ -1,0 +1,17 @@
+# A toolchain for AArch64, by this machine's Clang: XTENSOR_SYSROOT is a folder that Debian's packages
+# for that processor are unpacked into (scripts/wheel_aarch64.sh).
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES XTENSOR_SYSROOT)
+set(CMAKE_SYSROOT ${XTENSOR_SYSROOT})
+foreach(language C CXX)
+  set(CMAKE_${language}_COMPILER_TARGET ${CMAKE_LIBRARY_ARCHITECTURE})
+endforeach()
+foreach(kind EXE SHARED MODULE)
+  set(CMAKE_${kind}_LINKER_FLAGS_INIT -fuse-ld=lld)
+endforeach()
+set(CMAKE_FIND_ROOT_PATH ${XTENSOR_SYSROOT} ${XTENSOR_SYSROOT}/usr/lib/llvm-22)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
