@@ -31,20 +31,21 @@ run_in_qemu() {
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/xtensor/wheel-test
 system=$cache/$suite.tar
 needed=$cache/needed-$for_python
-architecture=()
+kind=(--variant=minbase)
 mkdir -p "$cache"
 if [ "$processor" != "$here" ]; then
   system=$cache/$suite-$processor.tar
   needed=$cache/needed-$for_python-$processor
-  architecture=(--architectures=arm64)
+  # Unpacked, not configured: in QEMU that takes minutes, and no test needs it.
+  kind=(--variant=extract --architectures=arm64)
   run_in_qemu
 fi
 if ! [ -e "$system" ]; then
   install_debian_packages mmdebstrap
   step "Debian $suite, with Python and nothing else"
   # A stale mirror of unstable does not matter.
-  mmdebstrap --quiet --aptopt='Acquire::Check-Valid-Until "false"' --format=tar --variant=minbase \
-    "${architecture[@]}" --include=python3,python3-venv "$suite" "$system.new"
+  mmdebstrap --quiet --aptopt='Acquire::Check-Valid-Until "false"' --format=tar "${kind[@]}" \
+    --include=coreutils,dash,libstdc++6,python3,python3-venv "$suite" "$system.new"
   mv "$system.new" "$system"
 fi
 if ! [ -e "$needed/.done" ]; then
@@ -65,7 +66,7 @@ step "install"
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 tar -C "$root" -xf "$system"
-mkdir "$root/home/user"
+mkdir -p "$root/home/user" "$root/proc"
 cp -r "$wheel" "$needed" test/wheel "$root/home/user"
 mv "$root/home/user/$(basename "$needed")" "$root/home/user/needed"
 chown -R 1000:1000 "$root/home/user"
