@@ -45,7 +45,7 @@ if ! [ -e "$system" ]; then
   step "Debian $suite, with Python and nothing else"
   # A stale mirror of unstable does not matter.
   mmdebstrap --quiet --aptopt='Acquire::Check-Valid-Until "false"' --format=tar "${kind[@]}" \
-    --include=coreutils,dash,libstdc++6,python3,python3-venv "$suite" "$system.new"
+    --include=coreutils,dash,grep,libstdc++6,python3,python3-venv "$suite" "$system.new"
   mv "$system.new" "$system"
 fi
 if ! [ -e "$needed/.done" ]; then
