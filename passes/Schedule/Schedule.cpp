@@ -15,9 +15,7 @@ namespace xtensor {
 using namespace mlir;
 using namespace xtensor;
 
-Amount xtensor::grainFor(Amount work) {
-  return std::max<Amount>(1, divideUp(kWorkOfChunk, work));
-}
+Amount xtensor::grainFor(Amount work) { return std::max<Amount>(1, divideUp(kWorkOfChunk, work)); }
 
 namespace {
 
