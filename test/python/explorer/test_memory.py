@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -80,3 +83,38 @@ def test_nothing_to_draw():
 def test_open_sizes_are_refused():
     with pytest.raises(xt.UnsupportedError, match="dynamic dims"):
         xt.jit(lambda x: xt.sort(x, "sample"), dynamic_dims="sample").memory(X)
+
+
+MEASURED = """
+import re, sys
+import numpy as np
+import xtensor as xt
+from pathlib import Path
+
+def layers(x, w):
+    h = xt.tanh(x @ w).rename(out="inp")
+    h = xt.tanh(h @ w).rename(out="inp")
+    return xt.sum(xt.sort(h, "inp") * x)
+
+def kilobytes(name):
+    return int(re.search(name + r":\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+
+x, w = xt.zeros(sample=40000, inp=100) + 0.5, xt.ones(inp=100, out=100) * 0.01
+f = xt.jit(layers)
+f(x.isel(sample=slice(0, 50)) + 0.0, w)
+f.lower(x, w).compile()
+plan = f.memory(x, w)
+Path("/proc/self/clear_refs").write_text("5")  # the highest use begins anew
+before = kilobytes("VmRSS")
+f(x, w)
+print(1024 * (kilobytes("VmHWM") - before), plan.peak - plan.arguments)
+"""
+
+
+@pytest.mark.cpu_only("the kernel counts the memory of a process")
+@pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="no Linux, or one that does not count this")
+def test_a_call_takes_the_memory_that_is_told():
+    done = subprocess.run([sys.executable, "-c", MEASURED], capture_output=True, text=True, check=True)
+    measured, told = map(int, done.stdout.split())
+    assert told > 60e6
+    assert measured == pytest.approx(told, abs=12e6)  # memory that was free before, and what compiles
