@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from .calls import in_words, with_article
@@ -13,9 +14,21 @@ def unnamed(x: Any, what: str = "an array", read: str = "") -> DimensionError:
     shape = tuple(x.shape)
     names = ", ".join(f'"{n}"' for n in ("row", "col", "depth", "time", "batch")[: len(shape)])
     comma = "," if len(shape) == 1 else ""
-    return DimensionError(
-        f"{what} of shape {shape} has no named dims. Name its axes: xt.array(x{read}, dims=({names}{comma}))"
-    )
+    instead = f"xt.array(x{read}, dims=({names}{comma}))"
+    if _in_apply_ufunc():
+        dims = f"({names}{comma})" if shape else "()"
+        instead = f"xr.apply_ufunc passes arrays without names, so pass it xt.named(f, dims=[{dims}]) for f"
+    return DimensionError(f"{what} of shape {shape} has no named dims. Name its axes: {instead}")
+
+
+def _in_apply_ufunc() -> bool:
+    """Whether xarray's apply_ufunc called."""
+    frame: Any = sys._getframe(2)
+    while frame is not None:
+        if frame.f_code.co_name == "apply_ufunc" and frame.f_globals.get("__name__", "").startswith("xarray."):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def of_others(x: Any, what: str) -> Error | None:

@@ -40,10 +40,38 @@ _REFLECTED = {
 }  # fmt: skip
 
 
-def numpy_called(function: Any, x: Any) -> ArgumentTypeError:
+# What to write for methods of ufuncs: x for a ufunc that has a reduction, and for any other one.
+_REDUCED = {
+    "add": "sum",
+    "multiply": "prod",
+    "maximum": "max",
+    "minimum": "min",
+    "logical_and": "all",
+    "logical_or": "any",
+}
+_RUNNING = {"add": "cumsum", "multiply": "cumprod", "maximum": "cummax", "minimum": "cummin"}
+_UPDATES = {"add": "add", "multiply": "multiply", "maximum": "max", "minimum": "min", "subtract": "subtract"}
+
+
+def _method_instead(ufunc: str, method: str) -> str:
+    """What to write for np.add.reduce(x) and the like."""
+    if method == "reduce" and ufunc in _REDUCED:
+        return f'write xt.{_REDUCED[ufunc]}(x, dim="a")'
+    if method == "accumulate" and ufunc in _RUNNING:
+        return f'write xt.{_RUNNING[ufunc]}(x, dim="a")'
+    if method == "at" and ufunc in _UPDATES:
+        return f"write x = x.at(a=i).{_UPDATES[ufunc]}(value)"
+    if method == "outer":
+        return f"write xt.{ufunc}(x, y), of two arrays with different names"
+    return "write np.asarray(x) to pass its values, without names, to NumPy"
+
+
+def numpy_called(function: Any, x: Any, method: str = "__call__") -> ArgumentTypeError:
     room = (getattr(function, "__module__", None) or "numpy").removeprefix("numpy").removeprefix(".")
     name = function.__name__ if room.startswith("_") or not room else f"{room}.{function.__name__}"
     owner = "np." if "." in name or hasattr(np, name) else ""  # else a ufunc of another library
+    if method != "__call__":
+        return ArgumentTypeError(f"{owner}{name}.{method} of a named array: {_method_instead(name, method)}")
     return ArgumentTypeError(f"{owner}{name} of a named array: {numpy_instead(name, is_traced(x))}")
 
 
@@ -83,7 +111,7 @@ class ArrayMethods(ByLabelMethods):
         reflected = _REFLECTED.get(ufunc.__name__) if method == "__call__" and not kwargs else None
         if reflected is not None and inputs[0] is not self and len(inputs) == 2 and inputs[1] is self:
             return getattr(self, reflected)(inputs[0])
-        raise numpy_called(ufunc, self)
+        raise numpy_called(ufunc, self, method)
 
     @property
     def variable(self) -> Any:

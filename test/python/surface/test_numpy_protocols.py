@@ -92,3 +92,26 @@ def test_traced_arrays_have_no_values() -> None:
         with pytest.raises(xt.Error):
             xt.jit(lambda x, f=f: f([x, x]) if f is np.concatenate else f(x))(X)
     assert xt.jit(lambda x: x * np.ndim(x))(X).dims == X.dims
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: np.add.reduce(X), r'np.add.reduce of a named array: write xt.sum\(x, dim="a"\)'),
+        (lambda: np.multiply.accumulate(X), r'np.multiply.accumulate of a named array: write xt.cumprod\(x, dim="a"\)'),
+        (lambda: np.subtract.outer(X, X), r"np.subtract.outer of a named array: write xt.subtract\(x, y\), of two"),
+        (lambda: np.add.at(X, 0, 1.0), r"np.add.at of a named array: write x = x.at\(a=i\).add\(value\)"),
+        (lambda: np.add.reduceat(X, [0]), r"np.add.reduceat of a named array: write np.asarray\(x\)"),
+    ],
+)
+def test_methods_of_ufuncs_say_what_to_write(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(xt.ArgumentTypeError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("f", [xt.sin, xt.jit(lambda x: xt.sum(x))])
+def test_apply_ufunc_needs_names(f: Any) -> None:
+    with pytest.raises(xt.DimensionError, match=r"xr.apply_ufunc passes arrays without names.* xt.named\(f, dims=\["):
+        xr.apply_ufunc(f, X.to_xarray())
+    named = xt.named(xt.jit(lambda x: xt.sum(x, "b")), dims=[(..., "b")])
+    xr.testing.assert_allclose(xr.apply_ufunc(named, X.to_xarray(), input_core_dims=[["b"]]), X.to_xarray().sum("b"))
