@@ -36,6 +36,7 @@ _STEPS = {
     "slice": row(one_of(["slice"]), _BOUND, optional(number(0, _MOST)), _BOUND),
     "pad": row(one_of(["pad"]), number(0, _MOST), number(0, _MOST), one_of(_PAD_MODES)),
     "drop": row(one_of(["drop"]), items(text(1024), most=_MANY), number(-1, 1)),
+    "only": row(one_of(["only"])),
     "coarsen": row(one_of(["coarsen"]), number(1, _MOST), one_of(["exact", "trim"]), one_of(["left", "right"])),
     "stack": row(one_of(["stack"]), items(row(text(1024), number(0, _MOST)), most=64, least=1), text(1024)),
     "windows": row(one_of(["windows"]), number(0, _MOST)),

@@ -330,6 +330,10 @@ def _take(
             if name in dropped if name != dim or own < 0 else own:
                 return None
             continue
+        if kind == "only":  # the labels of the dim itself
+            if name != dim:
+                return None
+            continue
         if kind == "take" and parameters[0] is None:
             continue
         if kind == "take":
@@ -371,6 +375,11 @@ def _as_level(variable: xarray.Variable, dim: str, sizes: tuple[tuple[str, int],
 def _stacked(steps: tuple[Any, ...]) -> Any:
     """The last step on the way that made one dim of several."""
     return next((s for s in reversed(steps) if s[0] == "stack"), None)
+
+
+def _makes_one(steps: tuple[Any, ...]) -> bool:
+    """Whether a dim became a part of another: stacked, or read at the positions of that one."""
+    return any(kind == "stack" or (kind == "take" and rest[1] is not None) for kind, *rest in steps)
 
 
 def with_levels(
@@ -462,6 +471,7 @@ def _moved(
 
     if all(new == d and not steps for d, (new, steps) in here.items()):
         return variable
+    variable, here = _as_one(name, variable, here, labels)
     dims: list[str] = []
     for d in map(str, variable.dims):
         new, steps = here[d]
@@ -476,6 +486,26 @@ def _moved(
     if tuple(dims) == variable.dims:
         return variable  # an index stays one
     return xarray.Variable(dims, variable.data, variable.attrs)
+
+
+def _as_one(
+    name: str, variable: xarray.Variable, here: Mapping[str, _Place], labels: Given
+) -> tuple[xarray.Variable, Mapping[str, _Place]]:
+    """A coordinate along several dims that became one: each position of this dim has one position along each."""
+    import xarray
+
+    found = dict(here)
+    for into in {new for new, _ in here.values()}:
+        dims = [d for d in map(str, variable.dims) if d in found and found[d][0] == into]
+        if into == POINTS or len(dims) < 2 or not all(map(_makes_one, (found[d][1] for d in dims))):
+            continue
+        taken = [_take(name, xarray.Variable([d], np.arange(variable.sizes[d])), d, found[d][1], labels) for d in dims]
+        there = [at.values for at in taken if at is not None and at.dtype.kind == "i"]
+        if len(there) < len(dims) or len({len(at) for at in there}) != 1:
+            continue
+        variable = variable.isel({d: xarray.Variable([into], at) for d, at in zip(dims, there, strict=True)})
+        found = {d: place for d, place in found.items() if d not in dims} | {into: (into, ())}
+    return variable, found
 
 
 def coordinates(
@@ -495,7 +525,7 @@ def coordinates(
             if moved is None:
                 continue
             new_dims = list(map(str, moved.dims))
-            if any(here[str(d)][1] for d in variable.dims):
+            if any(step[0] != "only" for d in variable.dims for step in here[str(d)][1]):
                 touched.add(name)
             if any(sizes[d] not in (None, moved.sizes[d]) for d in new_dims):
                 continue

@@ -464,10 +464,11 @@ def broadcast_like(x: ArrayLike, other: ArrayLike, /, *, exclude: Dims = ()) -> 
 
 
 def _labelled_like(y: Tracer, x: Tracer, others: Sequence[Tracer]) -> Tracer:
-    """`y`, which is `x` with more dims: those are labelled as those of the others are."""
+    """`y`, which is `x` with more dims: those have the labels of the others, and none of their other coordinates."""
     if y.value != x.value:
         arrays = [x, *others]
-        places = {d: frozenset((i, d, ()) for i, v in enumerate(arrays) if d in v.dims) for d in y.dims}
+        only = (("only",),)
+        places = {d: frozenset((i, d, only if i else ()) for i, v in enumerate(arrays) if d in v.dims) for d in y.dims}
         build.followed([y], arrays, Followed([places | {d: frozenset([(0, d, ())]) for d in (POINTS, WHOLE)}], []))
     return y
 

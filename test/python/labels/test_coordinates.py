@@ -245,3 +245,71 @@ def test_a_public_function_says_itself_whether_coordinates_must_agree() -> None:
     with pytest.raises(xt.DimensionError, match=r"xt.product: the coordinates of dim 't' differ"):
         op(joins=True)(_product)(a, b)
     assert float(op(_product)(a, b)) == 5.0
+
+
+GRID = xr.DataArray(
+    np.arange(6.0).reshape(2, 3),
+    dims=("t", "x"),
+    coords={
+        "t": [1, 2],
+        "x": [1, 2, 3],
+        "tx": (("t", "x"), np.arange(6.0).reshape(2, 3)),
+        "xt": (("x", "t"), np.arange(6.0).reshape(3, 2)),
+        "along": ("x", [3, 4, 5]),
+        "run": 7,
+    },
+    name="grid",
+    attrs={"units": "K"},
+)
+# What keeps coordinates over several dims, or those of the array alone, as in xarray.
+KEPT: dict[str, Callable[[Any], Any]] = {
+    "stack": lambda v: v.stack(z=("t", "x")),
+    "stack in the other order": lambda v: v.stack(z=("x", "t")),
+    "stack of all but one dim": lambda v: v.expand_dims(k=2).stack(z=("t", "x")),
+    "a slice of a stack": lambda v: v.stack(z=("t", "x")).isel(z=slice(1, 4)),
+    "positions of a stack": lambda v: v.stack(z=("t", "x")).isel(z=[0, 5, 2]),
+    "unstack": lambda v: v.stack(z=("t", "x")).unstack("z"),
+    "unstack of a part": lambda v: v.stack(z=("t", "x")).isel(z=[0, 5, 2]).unstack("z"),
+    "broadcast_like": lambda v: v.isel(x=0).broadcast_like(v),
+    "broadcast_like of a number": lambda v: v.isel(x=0, t=0).broadcast_like(v),
+    "broadcast_like of other coordinates": lambda v: v.isel(x=0).drop_vars("tx").broadcast_like(v.isel(t=0)),
+    "a sum after broadcast_like": lambda v: v.isel(x=0).broadcast_like(v).sum("t"),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_coordinates_that_stay(name: str) -> None:
+    call = KEPT[name]
+    want = call(GRID)
+    xr.testing.assert_identical(call(xt.as_array(GRID)).to_xarray(), want)
+    xr.testing.assert_identical(xt.jit(call)(GRID), want)
+
+
+def test_positions_read_point_by_point_have_the_coordinates_there() -> None:
+    t, x = [0, 1, 1], [0, 1, 2]
+    want = GRID.isel(t=xr.DataArray(t, dims="z"), x=xr.DataArray(x, dims="z"))
+    read = lambda v, t, x: v.isel(t=t, x=x)  # noqa: E731
+    at = xt.array(t, "z"), xt.array(x, "z")
+    xr.testing.assert_identical(read(xt.as_array(GRID), *at).to_xarray(), want)
+    xr.testing.assert_identical(xt.jit(lambda v: read(v, *at))(GRID), want)
+    xr.testing.assert_identical(xt.jit(read)(GRID, *at), want)
+
+
+def test_a_stack_of_many_positions_takes_little_memory() -> None:
+    """Its coordinates over both dims are not made of all pairs of positions."""
+    n = 300
+    grid = xr.DataArray(np.zeros((n, n)), dims=("t", "x"), coords={"tx": (("t", "x"), np.arange(n * n).reshape(n, n))})
+    np.testing.assert_array_equal(xt.as_array(grid).stack(z=("t", "x")).coords["tx"], np.arange(n * n))
+
+
+def test_labels_that_broadcast_like_joins_must_agree() -> None:
+    with pytest.raises(xt.DimensionError, match="the coordinates of dim 't' differ"):
+        xt.broadcast_like(xt.as_array(along("t", T)), xt.as_array(field(U)))
+
+
+@pytest.mark.cpu_only("the bundle is for CPUs")
+def test_a_bundle_knows_which_coordinates_broadcast_like_keeps(tmp_path: Path) -> None:
+    call = KEPT["broadcast_like of other coordinates"]
+    bundle = xt.export(call, (xt.spec(t=2, x=3),), path=tmp_path / "like.xtb", c=False)
+    xr.testing.assert_identical(xt.load(bundle)(GRID), call(GRID))
+    xr.testing.assert_identical(xt.load(tmp_path / "like.xtb")(GRID), call(GRID))

@@ -249,6 +249,21 @@ def test_the_page_lists_the_differences() -> None:
     assert [row for row in section.splitlines() if row.startswith("| `")] == table()
 
 
+def test_the_other_coordinates_that_the_page_tells_of() -> None:
+    t, run = np.arange(4), xr.Variable((), 3)
+    x = xr.DataArray(t**2.0, dims="t", coords={"t": t, "run": run})
+    v = xt.as_array(x)
+    blocks, wanted = (a.coarsen(t=2).construct(t=("a", "b")) for a in (v, x))
+    np.testing.assert_array_equal(blocks.values, wanted.values)
+    assert [*blocks.coords] == ["run"] and {*wanted.coords} == {"t", "run"}
+    low, wanted = (a.diff("t", n=2, label="lower") for a in (v, x))
+    np.testing.assert_array_equal(low.values, wanted.values)
+    assert low.coords["t"].values.tolist() == [0, 1] and wanted.coords["t"].values.tolist() == [1, 2]
+    fit, wanted = xt.polyfit(x.t, v, 2), x.polyfit("t", 2).polyfit_coefficients
+    np.testing.assert_allclose(fit.values, wanted.values, atol=1e-9)
+    assert [*fit.coords] == ["run"] and [*wanted.coords] == ["degree"] and wanted.degree.values.tolist() == [2, 1, 0]
+
+
 if __name__ == "__main__":
     print("\n".join(table()))
     for n in [n for n in ALL if n not in NEEDS_BOTTLENECK]:
