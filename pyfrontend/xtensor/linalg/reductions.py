@@ -32,8 +32,7 @@ def det(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 
     Example:
     >>> xt.linalg.det(xt.array([[4.0, 2.0], [2.0, 5.0]], ("row", "col")))
-    <xtensor.Array () float64>
-    16.
+    <xtensor.Array () float64 16.>
     """
     x, (row, col), dtype = as_matrix("det", a, dims, square=True)
     if is_static(x, col) and 0 < int(x.sizes[col]) <= 3:

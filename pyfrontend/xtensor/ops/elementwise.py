@@ -424,8 +424,7 @@ def stop_gradient(x: Any, /) -> Any:
 
     Example:
     >>> xt.grad(lambda x: x * xt.stop_gradient(x))(3.0)
-    <xtensor.Array () weak float64>
-    3.
+    <xtensor.Array () weak float64 3.>
     """
     return tree.map(_stop_gradient, x)
 

@@ -475,8 +475,7 @@ def logsumexp(x: ArrayLike, /, dim: Dims = None) -> Array:
 
     Example:
     >>> xt.logsumexp(xt.array([800.0, 800.0], "a"))
-    <xtensor.Array () float64>
-    800.69314718
+    <xtensor.Array () float64 800.69314718>
     """
     x = p.as_float(x)
     dims = dims_of("logsumexp", x, dim)

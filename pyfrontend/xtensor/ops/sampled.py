@@ -167,9 +167,13 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, /, dx: ArrayLike = 1.0, 
 
     Example:
     >>> xt.trapezoid(xt.array([0.0, 1.0, 4.0], "time"), dx=0.5)
-    <xtensor.Array () float64>
-    1.5
+    <xtensor.Array () float64 1.5>
     """
+    if is_scalar(x) or (hasattr(x, "dtype") and getattr(x, "dims", ()) == () and not getattr(x, "shape", ())):
+        raise fail(
+            ArgumentTypeError, "trapezoid", "x has the places of the samples, not the distance between them",
+            instead=f"Write dx= for the distance, xt.trapezoid(y, dx={x if is_scalar(x) else 0.1}, dim={dim!r})",
+        )  # fmt: skip
     given = [as_tracer(y)] if x is None else [as_tracer(y), as_tracer(as_numbers(x, unit=None))]
     values = p.promote_mean(*given)
     dtype = values[0].dtype

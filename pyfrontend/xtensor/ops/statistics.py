@@ -156,8 +156,7 @@ def cov(
 
     Example:
     >>> xt.cov(xt.array([1.0, 2.0, 3.0], "time"), xt.array([3.0, 5.0, 7.0], "time"), "time")
-    <xtensor.Array () float64>
-    2.
+    <xtensor.Array () float64 2.>
     """
     pair = _Pair("cov", x, y, dim, weights, skipna)
     moment, n = pair.moment(pair.a, pair.b), pair.number()
@@ -177,8 +176,7 @@ def corr(
 
     Example:
     >>> xt.corr(xt.array([1.0, 2.0, 3.0], "time"), xt.array([3.0, 5.0, 7.0], "time"), "time")
-    <xtensor.Array () float64>
-    1.
+    <xtensor.Array () float64 1.>
     """
     pair = _Pair("corr", x, y, dim, weights, skipna)
     a, b = (build.unary("sqrt", build.real(pair.moment(z, z))) for z in (pair.a, pair.b))

@@ -68,9 +68,7 @@ def array_html(x: Array) -> str:
 
 
 def _own_array(x: Array) -> str:
-    text = repr(x).split("\n", 1)[1]
-    values = text.removesuffix(x._labels())
-    parts = [_section("Values", f"<pre style='margin:0'>{_text(values)}</pre>", is_open=True)]
+    parts = [_section("Values", f"<pre style='margin:0'>{_text(x._values())}</pre>", is_open=True)]
     labels: Any = x.meta
     coords = {} if labels is None else labels.coords
     attrs = {} if labels is None else labels.attrs

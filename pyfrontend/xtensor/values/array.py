@@ -166,13 +166,16 @@ class Array(_native.Array, Labelled):
         if self._donation is not None:
             function, file, line = self._donation
             return f"<xtensor.Array {self._header()}, whose memory {function} took at {file}:{line}>"
-        if self.dtype == dtypes.bfloat16:
-            text = np.array2string(self.values.astype(np.float32), separator=" ", threshold=200)
-        else:
-            text = np.array2string(self.values, threshold=200)
-        return f"<xtensor.Array {self._header()}>\n{text}{self._labels()}"
+        if not self.dims:  # one line, so that dicts and tuples of numbers can be read
+            return f"<xtensor.Array {self._header()} {self._values()}{self._labels(' ')}>"
+        return f"<xtensor.Array {self._header()}>\n{self._values()}{self._labels()}"
 
-    def _labels(self) -> str:
+    def _values(self) -> str:
+        if self.dtype == dtypes.bfloat16:
+            return np.array2string(self.values.astype(np.float32), separator=" ", threshold=200)
+        return np.array2string(self.values, threshold=200)
+
+    def _labels(self, before: str = "\n") -> str:
         """What came along from a DataArray, in a line."""
         if self.meta is None:
             return ""
@@ -180,7 +183,7 @@ class Array(_native.Array, Labelled):
         parts = [] if labels.name is None else [f"name {labels.name!r}"]
         parts += [f"coordinates of {', '.join(labels.coords)}"] if labels.coords else []
         parts += [f"attributes {', '.join(map(str, labels.attrs))}"] if labels.attrs else []
-        return f"\nwith {'; '.join(parts)}" if parts else ""
+        return f"{before}with {'; '.join(parts)}" if parts else ""
 
     def _header(self) -> str:
         where = "" if self.device == "cpu" else f" on {self.device}"
