@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import tree
-from .base.calls import in_words, with_article
+from .base.calls import call_with, in_words, with_article
 from .base.dtypes import is_float, is_inexact
-from .base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
+from .base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, SizeError
 from .base.refusals import not_an_array
 from .call.arrays import array
 from .call.dispatch import op
@@ -32,7 +32,7 @@ from .ops.arguments import fail
 from .trace import build
 from .trace.lift import as_tracer
 from .transforms.control import while_loop
-from .transforms.grad import value_and_grad
+from .transforms.grad import loss_of, value_and_grad
 
 __all__ = [
     "Minimum", "Optimizer", "State", "adam", "adamw", "clip_by_norm", "cosine", "exponential", "global_norm", "lbfgs",
@@ -169,6 +169,13 @@ def _fitted(op: str, path: str, parameter: Any, gradient: Any) -> Any:
             *(x for x in (parameter, gradient) if hasattr(x, "dims")),
             instead=f"Reduce it: .mean({more[0]!r}) is the gradient of a mean",
         )
+    sizes, wanted = getattr(gradient, "sizes", {}), getattr(parameter, "sizes", {})
+    for dim, size in sizes.items():
+        if isinstance(size, int) and isinstance(wanted[dim], int) and size != wanted[dim]:
+            raise fail(
+                SizeError, op, f"the gradient of parameters{path} has {dim!r} of size {size}, the parameter "
+                f"{wanted[dim]}", parameter, gradient, instead="Take the gradient with respect to these parameters",
+            )  # fmt: skip
     wide, narrow = (np.dtype(getattr(x, "dtype", "f8")) for x in (gradient, parameter))
     casts = hasattr(gradient, "astype") and hasattr(parameter, "dtype") and wide != narrow
     return gradient.astype(narrow) if casts and wide.kind == narrow.kind else gradient
@@ -437,7 +444,10 @@ def lbfgs(
     array([3., 3.])
     """
     if not callable(f):
-        raise fail(ArgumentTypeError, "optim.lbfgs", f"a function is needed, not {f!r:.60}")
+        raise fail(
+            ArgumentTypeError, "optim.lbfgs", f"a function comes first, not {in_words(f)}",
+            instead="Write xt.optim.lbfgs(f, parameters)",
+        )  # fmt: skip
     _check("lbfgs", tolerance=tolerance, memory=memory)
     if memory < 1:
         raise fail(ArgumentError, "optim.lbfgs", f"memory is 1 or more, not {memory}")
@@ -445,12 +455,17 @@ def lbfgs(
         raise fail(ArgumentTypeError, "optim.lbfgs", f"parameters hold no array: {in_words(parameters)}")
     x, unravel = tree.ravel(parameters)
     if np.dtype(x.dtype).kind != "f":
-        raise fail(ArgumentTypeError, "optim.lbfgs", f"parameters are floats, not {x.dtype}", instead="Write 0.0")
+        one = parameters if isinstance(parameters, int) else 0
+        instead = f"Write {float(one)}" if x.size == 1 else 'Cast them: x.astype("f8")'
+        raise fail(ArgumentTypeError, "optim.lbfgs", f"parameters are floats, not {x.dtype}", instead=instead)
 
     def unraveled(x: Any) -> Any:
         return tree.map(_labelled, unravel(x), parameters)
 
-    at = value_and_grad(lambda x: f(unraveled(x)))
+    def loss(x: Any) -> Any:
+        return loss_of(call_with("optim.lbfgs", f, [unraveled(x)], roles=("parameters",)), f, "optim.lbfgs")
+
+    at = value_and_grad(loss)
 
     def body(s: _Search) -> _Search:
         direction = -_times_inverse(s.gradient, s.moves, s.changes, memory)

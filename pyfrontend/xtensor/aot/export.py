@@ -85,6 +85,9 @@ def export(
             profiles = [_profile(t, program) for t in wanted]
         except Error as error:
             said = re.sub(r"^xt\.jit\b", "xt.export", str(error))
+            if not x.args and not x.kwargs and " gets no argument and takes " in said:
+                first, mark, where = said.partition("\n  at ")
+                said = f"{first}. Say what it is called with: args=(xt.spec(time=4),){mark}{where}"
             if x.name is not None:
                 said = f"xt.export: {x.name!r}: {said.removeprefix('xt.export: ')}"
             error.args = (said,)

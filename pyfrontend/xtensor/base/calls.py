@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from .dims import closest, describe
+from .dims import closest, describe, suggestion
 from .errors import ArgumentTypeError, Error
 
 P = ParamSpec("P")
@@ -92,11 +92,42 @@ def in_words(x: Any) -> str:
     if hasattr(x, "dims") and hasattr(x, "dtype"):
         return f"an array, {shown(x)}"
     if isinstance(x, (tuple, list, dict)):
-        return f"{' '.join(repr(x).split()):.60}"
+        text = _inside(x)
+        return text if len(text) <= 60 else f"{with_article(type(x).__name__)} of {len(x)}"
     module = type(x).__module__
     own = module in ("builtins", "__main__") or module.startswith("xtensor")
     name = type(x).__qualname__ if own else f"{module}.{type(x).__qualname__}"
     return with_article(name)
+
+
+# What NumPy, SciPy, xarray, optax and PyTorch call a parameter -> what it is called here.
+_RENAMED = {
+    "num": "n", "lr": "rate", "learning_rate": "rate", "step_size": "rate", "beta1": "b1", "beta2": "b2",
+    "epsilon": "eps", "maxiter": "max_steps", "max_iter": "max_steps", "maxsteps": "max_steps", "tol": "tolerance",
+    "gtol": "tolerance", "tolerance_grad": "tolerance", "history_size": "memory", "memory_size": "memory",
+    "maxcor": "memory", "max_norm": "limit", "max_grad_norm": "limit", "decay_steps": "steps", "total_steps": "steps",
+    "T_max": "steps", "warmup_steps": "steps", "init_value": "peak", "eta_min": "final", "decay_rate": "factor",
+    "interpolation": "method", "correction": "ddof", "x0": "parameters", "fun": "f",
+}  # fmt: skip
+# Parameters of xarray's methods -> what to write.
+_XARRAYS = {
+    "keep_attrs": "Write xr.set_options(keep_attrs=True), which xtensor reads, too",
+    "min_count": 'Write y.where(x.notnull().sum("time") >= 2) of the result y',
+    "copy": "It is not needed: arrays do not change",
+    "transpose_coords": "It is not needed: the coordinates keep their dims",
+    "errors": "Names that are not there are an error: pass those that are, [c for c in names if c in x.coords]",
+}
+
+
+def _inside(x: Any) -> str:
+    """A container on one line, with arrays by their dtypes and dims."""
+    if type(x) is dict:
+        return "{" + ", ".join(f"{k!r}: {_inside(v)}" for k, v in x.items()) + "}"
+    if type(x) is list:
+        return "[" + ", ".join(map(_inside, x)) + "]"
+    if type(x) is tuple:
+        return "(" + ", ".join(map(_inside, x)) + ("," if len(x) == 1 else "") + ")"
+    return shown(x) if hasattr(x, "dims") and hasattr(x, "dtype") else " ".join(repr(x).split())
 
 
 def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
@@ -134,6 +165,11 @@ def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwarg
         return f"Write wrt={kwargs['argnums']!r}"
     if found := _of_this_function(name, known, args, kwargs):
         return found
+    for word in kwargs:
+        if word not in known and word in _XARRAYS:
+            return _XARRAYS[word]
+        if word not in known and (ours := _RENAMED.get(word)) in known:
+            return f"Write {ours}= for {word}="
     names = tuple(x for x in args if isinstance(x, str))
     if "dim" in known and len(names) > 1:
         return f"Several dims go in one tuple: dim={names!r}"
@@ -159,6 +195,12 @@ def _of_this_function(
         return 'Cast before or after: x.astype("f4")'
     if "skipna" in known and "where" in kwargs:
         return f"Write xt.{name}(x.where(mask), skipna=True)"
+    if name == "squeeze" and "drop" in kwargs:
+        return 'Write x.squeeze("lev").drop_vars("lev")'
+    if name == "optim.adam" and "betas" in kwargs:
+        return "Write b1= and b2="
+    if name in ("idxmax", "idxmin") and "fill_value" in kwargs:
+        return "The labels of the result are those of the dim; x.to_xarray() has the method with fill_value="
     if name == "concat" and len(args) > 1:
         return 'The arrays are one list: xt.concat([x, y], dim="time")'
     if name == "where" and len(args) == 4:  # a method's
@@ -214,7 +256,18 @@ def call_with(
     given = list(roles) if len(roles) == len(args) else [shown(x) for x in args]
     given += [f"{k}={shown(x)}" for k, x in kwargs.items()]
     gets = f"{len(given)} argument{'s' * (len(given) > 1)}, ({', '.join(given)})," if given else "no argument"
-    raise ArgumentTypeError(f"xt.{op}: {what or name} gets {gets} and takes {takes}")
+    raise ArgumentTypeError(f"xt.{op}: {what or name} gets {gets} and takes {takes}{_unknown_keyword(fn, kwargs)}")
+
+
+def _unknown_keyword(fn: Callable[..., Any], kwargs: Mapping[str, Any]) -> str:
+    """That the function has no parameter of a name that it is given."""
+    known = inspect.signature(fn).parameters
+    if any(p.kind is p.VAR_KEYWORD for p in known.values()):
+        return ""
+    for word in kwargs:
+        if word not in known:
+            return f". There is no parameter {word!r}{suggestion(word, known)}"
+    return ""
 
 
 def _parameters_that_differ(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:

@@ -91,10 +91,23 @@ def suggestion(name: str, have: Iterable[str]) -> str:
     return f"; did you mean {close!r}?" if close else ""
 
 
+# Keywords of xarray's methods that are no dims here -> what to write.
+_KEYWORDS = {
+    "drop": 'Keywords are dims: write x.isel(..).drop_vars("lev") to leave out a coordinate',
+    "roll_coords": "Keywords are dims, and the labels stay where they are. The DataArray, x.to_xarray(), has the "
+    "method with roll_coords=True",
+    "keep_attrs": "Keywords are dims: write xr.set_options(keep_attrs=True), which xtensor reads, too",
+    "kwargs": "Keywords are dims. The DataArray, x.to_xarray(), has the method with kwargs=",
+    **dict.fromkeys(("copy", "assume_sorted", "create_index"), "Keywords are dims. Leave it out: it is not needed"),
+}
+
+
 def unknown(op: str, name: Any, have: Sequence[str]) -> DimensionError:
     listed = ", ".join(map(repr, have)) if have else "none"
     if name in batched.names:
         hint = f". {name!r} is batched outside, by vectorize: here is one instance, which lacks it"
+    elif name in _KEYWORDS:
+        hint = f". {_KEYWORDS[name]}"
     else:
         hint = suggestion(name, have) if isinstance(name, str) else ""
     return DimensionError(f"xt.{op}: there is no dim {name!r}; the array's dims are {listed}{hint}")

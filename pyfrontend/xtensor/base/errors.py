@@ -49,14 +49,20 @@ _MARK = "\n  at "
 _DIALECT_OP = re.compile(r"^[a-z_]+: ")
 
 
-def _operands(arguments: Iterable[Any]) -> Iterator[str]:
-    """`float32 (a: 2, b: 3)` for each array among the arguments."""
+def _arrays(arguments: Iterable[Any]) -> Iterator[Any]:
+    """The arrays among the arguments."""
     for x in arguments:
         if isinstance(x, (list, tuple)):
-            yield from _operands(x)
+            yield from _arrays(x)
         elif isinstance(getattr(x, "dims", None), tuple) and hasattr(x, "dtype"):
-            sizes = (f"{d}: {n if isinstance(n, int) else '?'}" for d, n in zip(x.dims, x.shape, strict=True))
-            yield f"{x.dtype.name} ({', '.join(sizes)})"
+            yield x
+
+
+def _operands(arguments: Iterable[Any]) -> Iterator[str]:
+    """`float32 (a: 2, b: 3)` for each array among the arguments."""
+    for x in _arrays(arguments):
+        sizes = (f"{d}: {n if isinstance(n, int) else '?'}" for d, n in zip(x.dims, x.shape, strict=True))
+        yield f"{x.dtype.name} ({', '.join(sizes)})"
 
 
 # Packages that call this one on the user's behalf.
@@ -146,6 +152,26 @@ class DimensionError(Error, ValueError):
 class SizeError(DimensionError):
     """Sizes that do not fit together."""
 
+    # A dim, and advice that pairs by position. If two arrays have labels along the dim, it would pair wrong labels.
+    by_position: tuple[str, str] | None = None
+
+    def of(self, op: str, arguments: Iterable[Any]) -> None:
+        arguments = list(arguments)
+        super().of(op, arguments)
+        if self.by_position is None:
+            return
+        dim, advice = self.by_position
+        if sum(dim in getattr(x, "coords", ()) for x in _arrays(arguments)) > 1:
+            self.args = (str(self.args[0]).replace(advice, pair_by_label(dim)),)
+
+
+def pair_by_label(dim: str) -> str:
+    """What to write for two arrays whose labels along a dim differ."""
+    return (
+        f"Both have labels along {dim!r}. Pair elements by label, before the call: a, b = xarray.align(a, b, "
+        'join="inner"), of DataArrays (x.to_xarray())'
+    )
+
 
 class DTypeError(Error, TypeError):
     """A dtype that the operation is not defined for."""
@@ -195,7 +221,7 @@ class TracerError(Error, RuntimeError):
 
 
 class AttributeError_(Error, builtins.AttributeError):  # noqa: N801, N818 (shown and exported as AttributeError)
-    """An attribute, a method or a function that is not there. Python itself suggests names that are spelled alike."""
+    """An attribute, a method or a function that is not there."""
 
     def __init__(self, message: str, name: str, obj: object, where: str | None = None) -> None:
         super().__init__(message, where)

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from .calls import in_words, with_article
+from .dims import brief
 from .errors import ArgumentTypeError, DimensionError, Error
 
 
@@ -55,7 +56,8 @@ def not_an_array(x: Any, what: str = "") -> Error:
         if any(hasattr(item, "dims") for item in x):
             instead = 'A list of arrays becomes one by xt.concat([x, y], "new"), along a dim of that name'
         else:
-            instead = f"Name its dims: xt.array({x!r:.60}, dims=...)"
+            text = brief(x)
+            instead = f"Name its dims: xt.array({text if len(text) <= 60 else 'x'}, dims=...)"
         return ArgumentTypeError(f"{what}{name} is not an array. {instead}")
     if type(x).__name__ == "Dataset":
         return ArgumentTypeError(

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from .calls import int_text, with_article
+from .calls import in_words, int_text, with_article
 from .errors import ArgumentError, ArgumentTypeError
 
 __all__ = ["TreeDef", "flatten", "leaves", "map", "paths", "reduce", "register", "structure", "unflatten"]
@@ -221,8 +221,20 @@ def flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[li
     try:
         return out, _visit(tree, out, is_leaf)
     except RecursionError:
-        name = with_article(type(tree).__name__)
+        name = _endless(tree)
         raise ArgumentError(f"a pytree contains itself, or is nested too deeply: {name}") from None
+
+
+def _endless(tree: Any) -> str:
+    """The container that contains itself, or else the outermost one, as errors name it."""
+    above: list[Any] = []
+    x = tree
+    # Down the first branch that does not end: the arguments of a call are a tuple around what a user wrote.
+    while isinstance(x, (dict, list, tuple)) and not any(x is y for y in above):
+        above.append(x)
+        inner = list(x.values()) if isinstance(x, dict) else x
+        x = next((y for y in inner if isinstance(y, (dict, list, tuple)) and y), None)
+    return with_article(type(tree if x is None else x).__name__)
 
 
 def _visit(x: Any, out: list[Any], is_leaf: Callable[[Any], bool] | None) -> TreeDef:
@@ -297,7 +309,7 @@ def map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     {'w': 0.0, 'b': 2.0}
     """
     if not callable(fn):
-        raise ArgumentTypeError(f"xt.tree.map: the function comes first, not {fn!r:.60}: write xt.tree.map(f, tree)")
+        raise ArgumentTypeError(f"xt.tree.map: a function comes first, not {in_words(fn)}: write xt.tree.map(f, tree)")
     first, shape = flatten(tree)
     others = []
     for other in rest:
@@ -322,7 +334,7 @@ def reduce(fn: Callable[[Any, Any], Any], tree: Any, *initial: Any) -> Any:
     """
     if not callable(fn):
         raise ArgumentTypeError(
-            f"xt.tree.reduce: the function comes first, not {fn!r:.60}: write xt.tree.reduce(f, tree)"
+            f"xt.tree.reduce: a function comes first, not {in_words(fn)}: write xt.tree.reduce(f, tree)"
         )
     found = leaves(tree)
     if not found and not initial:

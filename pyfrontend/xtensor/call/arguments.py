@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import _native
 from ..base import tree
-from ..base.calls import shown
+from ..base.calls import shown, with_article
 from ..base.dims import describe
 from ..base.errors import ArgumentError, ArgumentTypeError, SizeError
 from ..base.identity import identity
@@ -150,8 +150,17 @@ class StaticNames:
             return Static(x)
         except TypeError:
             raise ArgumentTypeError(
-                f"static argument {which} of {name_of(self.fn)} must be hashable, got {type(x).__name__}"
+                f"static argument {which} of {name_of(self.fn)} must be hashable, got {with_article(type(x).__name__)}"
+                f"{_HASHABLE.get(type(x), '')}"
             ) from None
+
+
+# What to pass in place of what cannot be hashed.
+_HASHABLE: dict[type, str] = {
+    list: ". Pass a tuple",
+    dict: ". Pass a tuple of its items, tuple(options.items())",
+    set: ". Pass a frozenset",
+}
 
 
 class Call(Gathered):

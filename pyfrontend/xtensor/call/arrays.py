@@ -52,7 +52,13 @@ def array(
         return made if dtype is None else made.astype(dtype)
     if isinstance(data, Tracer):
         raise ArgumentTypeError(f"xt.array copies concrete data; {data!r} is an array already. Write xt.as_array(x)")
+    if dims is not None and _are_names(data) and not _are_names(dims):
+        raise ArgumentTypeError(f"xt.array: the data comes first. Write xt.array(data, dims={data!r:.60})")
     return from_values(data, dims, dtype=dtype, copy=copy, device=device)
+
+
+def _are_names(x: Any) -> bool:
+    return isinstance(x, str) or (isinstance(x, (tuple, list)) and bool(x) and all(isinstance(d, str) for d in x))
 
 
 def _named(data: Any, copy: bool | None) -> Array:

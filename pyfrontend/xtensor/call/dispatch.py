@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import _native
 from ..base.calls import checked, misfit
-from ..base.dims import ordered
+from ..base.dims import brief, ordered
 from ..base.errors import ArgumentTypeError, Error
 from ..base.lacking import lacks, ufunc_method_instead
 from ..trace.lift import as_tracer
@@ -422,7 +422,7 @@ class _Eager:
                 for item in items(x):
                     ordered(item)
                 if not isinstance(x, (list, dict, slice, np.ndarray)):
-                    return ArgumentTypeError(f"xt.{self.name}: {what} is an unhashable {type(x).__name__}: {x!r:.80}")
+                    return ArgumentTypeError(f"xt.{self.name}: {what} is an unhashable {type(x).__name__}: {brief(x)}")
         return ArgumentTypeError(f"xt.{self.name}: an argument that is not an array must be hashable")
 
 

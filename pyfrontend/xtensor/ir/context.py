@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -55,6 +56,8 @@ _WRITTEN = {
     "mul": "xt.multiply",
     "neg": "xt.negative",
     "pad": "x.pad",
+    "pullback": "a derivative in reverse mode, as of xt.grad",
+    "pushforward": "a derivative in forward mode, as of xt.jvp",
     "reduce": "a reduction",
     "scatter": "x.at(..)",
     "select": "xt.where",
@@ -65,6 +68,7 @@ _WRITTEN = {
 }
 
 
+_NEEDED = re.compile(r"needed by this xtensor\.(\w+)$")
 _CALL_ON_TANGENT = "'xtensor.callback' op depends on a tangent"
 _CALLS_IN_RULES = (
     "In a rule, xt.debug.print and xt.callback take primals in both modes, cotangents in reverse mode only, and no "
@@ -124,6 +128,7 @@ class Message(NamedTuple):
     def error(self, fallback: type[Error]) -> Error:
         text, line = _named(self.text, lambda op: f"{op}: "), self.line
         for note, place in self.notes:
+            note = _NEEDED.sub(lambda found: f"needed by {written(found[1])}", note)
             if self.fault != "rule":
                 text += f"\n  note: {note}"
             elif place:  # why a user's rule is wrong, at the line of the rule

@@ -108,6 +108,19 @@ def from_xarray(x: xarray.DataArray, copy: bool | None = None) -> Array:
 
 def values_of(x: xarray.DataArray, copy: bool | None = None) -> Array:
     """The array over a DataArray's memory, or of a copy, without labels."""
+    try:
+        return _values_of(x, copy)
+    except ValueError:
+        twice = sorted({str(d) for d in x.dims if x.dims.count(d) > 1})
+        if not twice:
+            raise
+        raise DimensionError(
+            f"the DataArray has dim {twice[0]!r} twice, in {x.dims}. Names of dims differ: give the data other names, "
+            f'xr.DataArray(x.values, dims=("row", "col"))'
+        ) from None
+
+
+def _values_of(x: xarray.DataArray, copy: bool | None) -> Array:
     if copy is None:
         over = memory_of(x)
         if over is not None:
@@ -291,8 +304,8 @@ def _differ(dim: str, is_one_array: bool = False) -> str:
         )
     return (
         f"{what}. Pair elements by label, before the call: "
-        f'a, b = xarray.align(a, b, join="inner"); or pair them by position and leave out the labels of one, inside of '
-        f"xt.jit too: {drop}"
+        'a, b = xarray.align(a, b, join="inner"), of DataArrays (x.to_xarray()); or pair them by position and leave '
+        f"out the labels of one, inside of xt.jit too: {drop}"
     )
 
 

@@ -22,7 +22,7 @@ Pair = tuple[str, str]
 MATRIX: Pair = ("row", "col")
 
 
-def matrix_dims(name: str, x: Tracer, dims: Any) -> Pair:
+def matrix_dims(name: str, x: Tracer, dims: Any, square: bool = False) -> Pair:
     """(row, col): two different dims of `x`."""
     if isinstance(dims, str) or not isinstance(dims, (tuple, list)) or len(dims) != 2:
         raise fail(
@@ -30,6 +30,8 @@ def matrix_dims(name: str, x: Tracer, dims: Any) -> Pair:
             instead='Write dims=("row", "col")',
         )  # fmt: skip
     if dims == MATRIX and len(x.dims) > 1 and not {*MATRIX} <= {*x.dims}:
+        if square and len(x.dims) == 2:
+            check_square(name, x, x.dims)
         raise fail(
             DimensionError, f"linalg.{name}", f"there are no dims {MATRIX}, and dims= does not say which two are the "
             "matrix", x, instead=f"Write dims={x.dims[-2:]}",
@@ -59,7 +61,7 @@ def square_at_calls(x: Tracer, dims: Pair) -> None:
 def as_matrix(name: str, a: Any, dims: Any, square: bool = False) -> tuple[Tracer, Pair, np.dtype]:
     """The matrix in f4 or f8, its two dims, and the dtype that results have."""
     x = as_tracer(a)
-    pair = matrix_dims(name, x, dims)
+    pair = matrix_dims(name, x, dims, square)
     if square:
         check_square(name, x, pair)
     needs_lapack(f"linalg.{name}")
@@ -67,10 +69,17 @@ def as_matrix(name: str, a: Any, dims: Any, square: bool = False) -> tuple[Trace
     return p.cast(x, p.accumulator(dtype)), pair, dtype
 
 
-def system(name: str, a: Any, b: Any, dims: Any) -> tuple[Tracer, Tracer, Pair, np.dtype]:
+def system(name: str, a: Any, b: Any, dims: Any, square: bool = False) -> tuple[Tracer, Tracer, Pair, np.dtype]:
     """Matrix and right-hand side in one dtype; the right-hand side has the row dim and not the column dim."""
     x, y = as_tracer(a), as_tracer(b)
-    row, col = pair = matrix_dims(name, x, dims)
+    if len(x.dims) < 2 <= len(y.dims):
+        raise fail(
+            DimensionError, f"linalg.{name}", "the first argument is the matrix, and the second the right-hand side",
+            x, y, instead=f"Write xt.linalg.{name}(a, b)",
+        )  # fmt: skip
+    row, col = pair = matrix_dims(name, x, dims, square)
+    if square:
+        check_square(name, x, pair)
     if row not in y.dims or col in y.dims:
         wrong = f"lacks dim {row!r}" if row not in y.dims else f"has dim {col!r}, which is the result's"
         renamed = (col, row) if col in y.dims and row not in y.dims else (y.dims[0], row) if len(y.dims) == 1 else None

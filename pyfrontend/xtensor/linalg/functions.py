@@ -211,7 +211,7 @@ def matrix_power(a: ArrayLike, n: int, /, dims: Pair = MATRIX) -> Array:
      [0 1]]
     """
     x = as_tracer(a)
-    row, col = pair = matrix_dims("matrix_power", x, dims)
+    row, col = pair = matrix_dims("matrix_power", x, dims, square=True)
     check_square("matrix_power", x, pair)
     square_at_calls(x, pair)
     if x.dtype == p.BOOL:

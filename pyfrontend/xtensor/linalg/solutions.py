@@ -18,7 +18,7 @@ from ..ops.types import Array, ArrayLike
 from ..trace import build
 from ..trace.tracer import Tracer
 from ..transforms.custom import custom_derivative
-from .arguments import MATRIX, Pair, as_matrix, check_square, identity, replaced, system
+from .arguments import MATRIX, Pair, as_matrix, identity, replaced, system
 from .complex_factors import factor
 
 
@@ -36,8 +36,7 @@ def solve(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     <xtensor.Array (col: 2) float64>
     [1. 2.]
     """
-    x, y, pair, dtype = system("solve", a, b, dims)
-    check_square("solve", x, pair)
+    x, y, pair, dtype = system("solve", a, b, dims, square=True)
     return p.cast(build.solve(x, y, pair), dtype)
 
 
@@ -57,8 +56,7 @@ def triangular_solve(
     <xtensor.Array (col: 2) float64>
     [1. 2.]
     """
-    x, y, pair, dtype = system("triangular_solve", a, b, dims)
-    check_square("triangular_solve", x, pair)
+    x, y, pair, dtype = system("triangular_solve", a, b, dims, square=True)
     return p.cast(build.triangular_solve(x, y, pair, upper=not lower, unit=unit), dtype)
 
 
@@ -186,8 +184,7 @@ def cho_solve(l: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:  # n
     <xtensor.Array (col: 2) float64>
     [1.5 1. ]
     """
-    x, y, (row, col), dtype = system("cho_solve", l, b, dims)
-    check_square("cho_solve", x, (row, col))
+    x, y, (row, col), dtype = system("cho_solve", l, b, dims, square=True)
     y = build.triangular_solve(x, y, (row, col), upper=False, unit=False)
     found = build.triangular_solve(build.conj(x), y, (col, row), upper=True, unit=False)
     return p.cast(build.rename(found, {row: col}), dtype)

@@ -79,8 +79,13 @@ def cross_entropy(logits: ArrayLike, labels: ArrayLike, /, dim: str) -> Array:
     [0.69314718 0.        ]
     """
     x = p.as_float(logits)
-    dim = dim_of("cross_entropy", x, dim)
     labels = as_tracer(labels)
+    if isinstance(dim, str) and dim not in x.dims and dim in labels.dims:
+        raise fail(
+            DimensionError, "nn.cross_entropy", f"the first argument is the logits, and has no dim {dim!r}; the second "
+            "one has it", x, labels, instead=f"Write xt.nn.cross_entropy(logits, labels, {dim!r})",
+        )  # fmt: skip
+    dim = dim_of("cross_entropy", x, dim)
     if p.is_integer(labels.dtype):
         return _label_entropy(x, labels, dim)
     if not p.is_float(labels.dtype):

@@ -11,13 +11,24 @@ import numpy as np
 
 from .. import _native
 from ..base.dims import as_names, brief, check_name, ordered, unknown
-from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, Error, SizeError, UnsupportedError
+from ..base.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DimensionError,
+    Error,
+    SizeError,
+    UnsupportedError,
+    pair_by_label,
+)
+from ..labels.origins import labels_of_traced, where_of
 from ..trace import build
 from ..trace.scope import local
 from ..trace.tracer import DynamicSize, Tracer, fixed
 from ..values.options import current
 
 Size: TypeAlias = "int | Tracer"
+
+NO_STRETCH = "Size 1 does not stretch: squeeze, isel or rename the dim first"
 
 
 def fail(kind: type[Error], op: str, problem: str, *operands: Any, instead: str = "") -> Error:
@@ -219,17 +230,23 @@ def union_sizes(op: str, xs: Sequence[Tracer], besides: Iterable[str] = ()) -> d
                     sizes[dim] = size_of(x, dim)
                     owner[dim] = x
             elif is_static(x, dim) and x.sizes[dim] != sizes[dim]:
-                raise fail(
-                    SizeError, op, f"dim {dim!r} has size {sizes[dim]} here and {x.sizes[dim]} there",
-                    owner[dim], x, instead=_unequal(dim, int(sizes[dim]), x.sizes[dim]),
-                )  # fmt: skip
+                problem = f"dim {dim!r} has size {sizes[dim]} here and {x.sizes[dim]} there"
+                raise sizes_differ(op, problem, dim, owner[dim], x)
     return sizes
 
 
-def _unequal(dim: str, a: int, b: int) -> str:
-    if 1 in (a, b):
-        return "Size 1 does not stretch: squeeze, isel or rename the dim first"
-    return f"Slice the larger one, .isel({dim}=slice({min(a, b)})), or rename the dim of one"
+def sizes_differ(op: str, problem: str, dim: str, a: Tracer, b: Tracer, of: str = "one") -> Error:
+    """The error about two arrays with different sizes along a dim. `of`: the one to rename."""
+    sizes = a.sizes[dim], b.sizes[dim]
+    if 1 in sizes:
+        return fail(SizeError, op, problem, a, b, instead=NO_STRETCH)
+    if all(dim in labels_of_traced(x, where_of(x)).coords for x in (a, b)):
+        return fail(SizeError, op, problem, a, b, instead=pair_by_label(dim))
+    instead = f"Slice the larger one, .isel({dim}=slice({min(sizes)})), or rename the dim of {of}"
+    error = fail(SizeError, op, problem, a, b, instead=instead)
+    assert isinstance(error, SizeError)
+    error.by_position = dim, instead
+    return error
 
 
 def extend(x: Tracer, sizes: Mapping[str, Size], order: Sequence[str]) -> Tracer:

@@ -65,8 +65,10 @@ def _padding(name: str, x: Tracer, padding: Any, reach: Mapping[str, int]) -> di
     return found
 
 
-def _padded(x: Tracer, value: float, amounts: Mapping[str, tuple[int, int]]) -> Tracer:
+def _padded(name: str, x: Tracer, value: float, amounts: Mapping[str, tuple[int, int]]) -> Tracer:
     needed = {d: (low, high, 0) for d, (low, high) in amounts.items() if low or high}
+    for d in needed:
+        static_size(name, x, d)
     return build.pad(x, _constant(value, x.dtype), needed) if needed else x
 
 
@@ -85,6 +87,21 @@ def _fits(name: str, x: Tracer, dim: str, reach: int) -> None:
         )  # fmt: skip
 
 
+def _not_swapped(name: str, x: Tracer, w: Tracer, dims: Mapping[str, Any]) -> None:
+    """An error where names would fit, if the array and the kernel, or the dims of both, changed places."""
+    there = [d in x.dims and k in w.dims for d, k in dims.items()]
+    if all(there) or not all(d in w.dims and k in x.dims for d, k in dims.items()):
+        return
+    swapped = "{" + ", ".join(f"{k!r}: {d!r}" for d, k in dims.items()) + "}"
+    if name.startswith("signal."):
+        ((d, k),) = dims.items()
+        swapped = f"({k!r}, {d!r})"
+    raise fail(
+        DimensionError, name, "dims= has a dim of the array, then one of the kernel, and these are swapped", x, w,
+        instead=f"The array comes first, then the kernel; for this order of both, write {swapped}",
+    )  # fmt: skip
+
+
 def _kernel_dims(name: str, x: Tracer, w: Tracer, dims: Any, dim: Dims) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The dims that are summed over, and the places of the kernel."""
     if not isinstance(dims, Mapping) or not dims:
@@ -94,6 +111,7 @@ def _kernel_dims(name: str, x: Tracer, w: Tracer, dims: Any, dim: Dims) -> tuple
         )  # fmt: skip
     along: tuple[str, ...] = tuple(dims)
     places: tuple[str, ...] = tuple(dims.values())
+    _not_swapped(name, x, w, dims)
     dims_of(name, x, along)
     dims_of(f"{name} (kernel)", w, places)
     over = dims_of(name, x, dim)
@@ -181,7 +199,7 @@ def conv(
     p.no_bool("nn.conv", x, 'Cast them first: x.astype("f4")')
     over, places = _kernel_dims("nn.conv", x, w, dims, dim)
     steps, gaps, reach, pads = _ways("nn.conv", x, w, dims, stride, padding, dilation)
-    y = _padded(x, 0, pads)
+    y = _padded("nn.conv", x, 0, pads)
     for d, k in dims.items():
         _fits("nn.conv", y, d, reach[d])
         y = build.window(y, d, k, static_size("nn.conv", w, k), steps[d], gaps[d])
@@ -254,7 +272,7 @@ def _pooled(name: str, kind: str, x: Tracer, sizes: Any, stride: Any, padding: A
         )  # fmt: skip
     lengths = checked(name, x, sizes, "window")
     steps = _by_window(name, x, stride, lengths, lengths, "stride")
-    y = _padded(x, -np.inf if kind == "max" else 0, _padding(name, x, padding, lengths))
+    y = _padded(name, x, -np.inf if kind == "max" else 0, _padding(name, x, padding, lengths))
     names = []
     for d, n in lengths.items():
         _fits(name, y, d, n)
@@ -457,6 +475,7 @@ def convolve(x: ArrayLike, k: ArrayLike, /, dims: tuple[str, str], mode: str = "
             DimensionError, "signal.convolve", f"convolves along one dim; dims are two names, not {dims!r}", x, k,
             instead='Along two, write xt.nn.conv(x, xt.flip(k, ("v", "u")), dims={"y": "v", "x": "u"})',
         )  # fmt: skip
+    _not_swapped("signal.convolve", x, k, {time: kernel})
     dims_of("signal.convolve", x, time)
     dims_of("signal.convolve (kernel)", k, kernel)
     if kernel == time:
@@ -471,7 +490,7 @@ def convolve(x: ArrayLike, k: ArrayLike, /, dims: tuple[str, str], mode: str = "
     if method == "fft" or (method == "auto" and p.is_inexact(x.dtype) and _pays(n, m, start, length)):
         return _by_fourier(x, k, (time, kernel), start, length)
     low = m - 1 - start
-    y = _padded(x, 0, {time: (low, length + m - 1 - n - low)})
+    y = _padded("signal.convolve", x, 0, {time: (low, length + m - 1 - n - low)})
     y = build.window(y, time, kernel, m)
     order = (*x.dims, *(d for d in k.dims if d not in x.dims))
     return contract([y, build.reverse(k, (kernel,))], (kernel,), order)

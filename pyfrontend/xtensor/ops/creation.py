@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..base.calls import int_text
-from ..base.dims import check_name
+from ..base.dims import brief, check_name
 from ..base.dtypes import as_dtype, complex_of
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, MemoryError_
 from ..base.ranges import does_not_fit, fits
@@ -41,6 +41,12 @@ def sizes_of(name: str, sizes: Mapping[str, Any] | None, keywords: Mapping[str, 
             raise fail(
                 ArgumentTypeError, name, f"has no device=, and a dim's size is an int, not {size!r}", instead=instead
             )
+        if isinstance(size, (tuple, list)):
+            written = f"xt.{name}(row=3, col=4)" if not name.startswith("random.") else f"xt.{name}(key, row=3, col=4)"
+            raise fail(
+                ArgumentTypeError, name, f"every keyword is a dim, and {d}={brief(size)} is not one size",
+                instead=f"Sizes have names: write {written}",
+            )  # fmt: skip
         check_size(name, d, size)
         if not isinstance(size, (int, Tracer, DynamicSize)):
             found[d] = operator.index(size)  # a NumPy integer, or an array of one integer

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.calls import check_methods
-from ..base.dims import brief, unknown
+from ..base.dims import brief, closest, unknown
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, Error, UnsupportedError
 from ..base.lacking import lacks, methods_of
 from ..labels.xarray import is_dataarray
@@ -74,8 +74,23 @@ class GroupBy:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise lacks(self, name, None)
-        hint = f"write x.{self._name}(..).map(lambda part: part.{name}(..)), outside of a traced function"
-        raise lacks(self, name, hint if name in ("cumsum", "cumprod") else methods_of(self))
+        raise lacks(self, name, self._instead(name))
+
+    def _instead(self, name: str) -> str:
+        """What to write for a method of xarray's groups."""
+        of = f"x.{self._name}(..)"
+        if name in ("cumsum", "cumprod", "fillna", "where", "assign_coords"):
+            return f"write {of}.map(lambda part: part.{name}(..)), outside of a traced function"
+        if name in ("apply", "reduce", "agg", "aggregate", "transform"):
+            return f"write {of}.map(f), of an f(part) of the elements of one group"
+        if name in ("ffill", "pad", "bfill", "backfill", "nearest", "asfreq", "interpolate"):
+            instead = " or x.interp(time=dates)" if name == "interpolate" else ""
+            method = {"pad": "ffill", "backfill": "bfill"}.get(name, name)
+            how = f', method="{method}"' if method in ("ffill", "bfill", "nearest") else ""
+            return f"write x.reindex(time=dates{how}){instead}, of the dates that the result shall have"
+        if name in ("groups", "groupers", "encoded", "dims", "sizes", "group1d", "shuffle_to_chunks"):
+            return f"write it of the DataArray's groups, x.to_xarray().{self._name}(..).{name}"
+        return methods_of(self)
 
     # ---- reductions ----
 
@@ -452,6 +467,23 @@ def _by_codes(x: Any, codes: Any, num_groups: int, into: str) -> GroupBy:
     return GroupBy("groupby", x, _Grouping(plain, count, into), at)
 
 
+def _check_part(at: StandIn, group: str) -> None:
+    """Refuses a part of dates, as in "time.month", that they do not have."""
+    base, dot, part = group.partition(".")
+    if not dot or base not in at.dataset.coords:
+        return
+    dates = getattr(at.dataset[base], "dt", None)
+    if dates is None:
+        raise fail(
+            ArgumentTypeError, at.op, f"the labels along {base!r} are not dates, and have no part {part!r}", at.x,
+            instead=f"Group by the labels themselves: x.{at.op}({base!r})",
+        )  # fmt: skip
+    if not hasattr(dates, part):
+        near = closest(part, [n for n in dir(dates) if not n.startswith("_")])
+        instead = f"Did you mean {base}.{near}?" if near else 'Parts are those of xarray, such as "time.month"'
+        raise fail(ArgumentTypeError, at.op, f"dates have no part {part!r}, as {group!r} asks", at.x, instead=instead)
+
+
 def _labels(at: StandIn, group: Any) -> xarray.DataArray:
     """What is grouped by, over dims of the array."""
     group = group.to_xarray() if isinstance(group, Concrete) else group
@@ -461,6 +493,7 @@ def _labels(at: StandIn, group: Any) -> xarray.DataArray:
             raise unknown(at.op, base, [*dict.fromkeys([*at.x.dims, *map(str, at.dataset.coords)])])
         if isinstance(at.x, Tracer):
             at.needs([d for d in (base,) if d in at.x.dims], _CODES)
+        _check_part(at, group)
         found = at.asked(lambda s: s[group])
         at.consult(found.dims)
     elif is_dataarray(group):

@@ -100,6 +100,12 @@ def rename(x: ArrayLike, names: Mapping[str, str] | None = None, /, **keywords: 
     >>> xt.rename(xt.zeros(a=2, b=3), a="b", b="a").sizes
     {'b': 2, 'a': 3}
     """
+    if isinstance(names, str) and not keywords:
+        raise fail(
+            ArgumentTypeError, "rename", f"new names are a dict from dims, not {names!r}", x,
+            instead=f"Write x.rename(time={names!r}) for a dim; to name the array, write "
+            f"xt.as_array(x.to_xarray().rename({names!r}))",
+        )  # fmt: skip
     return _rename(x, by_dim("rename", names, keywords, "new names"))
 
 
@@ -206,6 +212,11 @@ def expand_dims(
     sizes = by_dim("expand_dims", dim, keywords, "new dims")
     for d, size in sizes.items():
         if not isinstance(size, (Tracer, DynamicSize)):
+            if isinstance(size, (list, tuple)):
+                raise fail(
+                    ArgumentTypeError, "expand_dims", f"the size of {d!r} is an int, not {brief(size)}",
+                    instead=f"Labels come after: x.expand_dims({d}={len(size)}).assign_coords({d}={brief(size)})",
+                )  # fmt: skip
             sizes[d] = integer("expand_dims", size, f"the size of {d!r}")
     axes = axis if axis is None or isinstance(axis, (list, tuple, np.ndarray)) else [axis]
     places = None if axes is None else [integer("expand_dims", a, "an axis") for a in axes]

@@ -28,7 +28,18 @@ from ..values import targets
 from ..values.devices import like
 from ..values.options import current
 from . import promotion as p
-from .arguments import by_dim, extend, fail, is_scalar, is_static, reorder, size_of, static_size, union_sizes
+from .arguments import (
+    by_dim,
+    extend,
+    fail,
+    is_scalar,
+    is_static,
+    reorder,
+    size_of,
+    sizes_differ,
+    static_size,
+    union_sizes,
+)
 from .indexing import MODES as READ_MODES
 from .indexing import as_argument, keyed, met, read
 from .positions import Positions, at_number, check_inside, check_some, out_of_range, parts_of, read_index
@@ -103,6 +114,31 @@ class Selection:
             ours = elsewhere.get(name)
             hint = f"write x.at(..).{ours}(v)" if ours else methods_of(self)
             raise lacks(self, name, None if name.startswith("_") else hint)
+
+    def _not_an_array(self, method: str) -> NoReturn:
+        where = ", ".join(f"{dim}=.." for dim in self._indexers)
+        raise ArgumentTypeError(
+            f"x.at({where}) is a place to update, not an array. Write x.at({where}).{method}(v) for x with that there, "
+            f"or x.isel({where}) for the elements"
+        )
+
+    def __add__(self, other: object) -> NoReturn:
+        self._not_an_array("add")
+
+    def __sub__(self, other: object) -> NoReturn:
+        self._not_an_array("subtract")
+
+    def __mul__(self, other: object) -> NoReturn:
+        self._not_an_array("multiply")
+
+    def __truediv__(self, other: object) -> NoReturn:
+        self._not_an_array("divide")
+
+    def __radd__(self, other: object) -> NoReturn:
+        self._not_an_array("add")
+
+    def __rmul__(self, other: object) -> NoReturn:
+        self._not_an_array("multiply")
 
     def _operator(self, method: str) -> NoReturn:
         where = ", ".join(f"{dim}=.." for dim in self._indexers)
@@ -425,9 +461,12 @@ class _Update:
                     instead="Sum or index v over it first, or rename it",
                 )  # fmt: skip
             if isinstance(size, int) and isinstance(view[d], int) and size != view[d]:
+                problem = f"v has {d!r} of size {size}, the selected elements {view[d]}"
+                if view[d] == self.x.sizes.get(d):
+                    raise sizes_differ(self.name, problem, d, self.x, v, of="v")
                 raise fail(
-                    SizeError, self.name, f"v has {d!r} of size {size}, the selected elements {view[d]}", self.x, v,
-                    instead=f"Slice the larger one, .isel({d}=slice({min(size, view[d])})), or rename the dim of v"
+                    SizeError, self.name, problem, self.x, v,
+                    instead=f"Slice the larger one, .isel({d}=slice({min(size, view[d])})), or rename the dim of v",
                 )  # fmt: skip
         return v
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..base.calls import check_methods
 from ..base.dims import brief
 from ..base.errors import ArgumentTypeError
+from ..base.lacking import lacks, methods_of
 from ..labels.origins import LOST
 from ..labels.xarray import WHOLE, is_dataarray, labels_of
 from ..trace import build
@@ -40,6 +41,14 @@ class Weighted:
 
     def __repr__(self) -> str:
         return f"Weighted({', '.join(self._weights.dims)}) of {brief(self._x)}"
+
+    if not TYPE_CHECKING:  # else any attribute would pass
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                raise lacks(self, name, None)
+            there = "write it of the DataArray, x.to_xarray().weighted(weights.to_xarray()).quantile(..)"
+            raise lacks(self, name, there if name == "quantile" else methods_of(self))
 
     def _dims(self, name: str, dim: Dims) -> tuple[str, ...]:
         both = (*self._x.dims, *(d for d in self._weights.dims if d not in self._x.dims))

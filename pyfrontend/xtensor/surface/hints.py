@@ -8,8 +8,8 @@ from types import ModuleType
 from typing import Any
 
 from .. import _native, fft, linalg, nn, ops, optim, random, signal
-from ..base.errors import AttributeError_
-from . import elsewhere
+from ..base.lacking import missing
+from . import dataarrays, elsewhere
 
 _BY_NAMES = 'x.stack(z=("a", "b")) makes one dim of several, x.unstack(z={"a": 2, "b": 3}) several of one'
 _DOT = 'write xt.dot(x, y, dim="k"): names say which dims are contracted, and all others go together'
@@ -48,6 +48,7 @@ _METHODS = {
     "to_dataframe": "write x.to_xarray().to_dataframe(..)", "to_pandas": "write x.to_xarray().to_pandas()",
     **dict.fromkeys(_OF_DATAARRAYS, _THERE),
     "reset_coords": "write x.drop_vars(\"time\")",
+    **dataarrays.VALUES,
 }  # fmt: skip
 # Of traced arrays alone, before the others.
 _TRACED = {
@@ -58,6 +59,7 @@ _TRACED = {
     **dict.fromkeys(("plot", "to_netcdf", "to_dataframe", "to_pandas"), _RETURNED),
     **dict.fromkeys(("encoding",), "what the call returns has them"),
     **dict.fromkeys(_OF_DATAARRAYS, "write it of the DataArray, before the call"),
+    **dataarrays.TRACED,
 }  # fmt: skip
 # Of arrays and of the package.
 _EITHER = {
@@ -68,6 +70,7 @@ _EITHER = {
     **dict.fromkeys(("vdot", "vecdot"), 'write xt.dot(xt.conj(x), y, dim="k"): xt.dot does not conjugate'),
     "outer": "write x * y, of two arrays with different names",
     "broadcast_to": "write x.broadcast_like(y), or x.expand_dims(time=3)",
+    **dataarrays.EITHER,
 }  # fmt: skip
 # Of the package alone.
 _FUNCTIONS = {
@@ -89,10 +92,11 @@ _FUNCTIONS = {
     "eval_shape": "write xt.jit(f).trace(xt.spec(time=4)).outputs",
     "ShapeDtypeStruct": 'write xt.spec(time=4, dtype="f4")',
     "allclose": "write xt.isclose(x, y).all()", "array_equal": "write (x == y).all()",
-    "isin": 'write (x == xt.array(values, dims="value")).any("value")',
     "device_put": 'write x.to("cuda")',
     "empty": "write xt.zeros(time=4): arrays do not change", "empty_like": "write xt.zeros_like(x)",
     **{name: f"write math.{name}, or np.{name}" for name in ("pi", "e", "inf", "nan")},
+    "notnull": "write ~xt.isnan(x)", "differentiate": 'write xt.gradient(x, "time", places)',
+    "integrate": 'write xt.trapezoid(x, places, dim="time")',
     "newaxis": "names say which dims go together; x.expand_dims(new=1) adds one",
     "asnumpy": "write x.values",
     "concatenate": _JOIN, "cat": _JOIN, "hstack": _JOIN, "vstack": _JOIN,
@@ -216,6 +220,8 @@ def module_lookup(module: ModuleType) -> Callable[[str], Any]:
         if name.startswith("_"):
             raise AttributeError(f"{here} has no {name!r}", name=name, obj=module)
         instead = _FUNCTIONS.get(name) or _EITHER.get(name) or _function(name) or elsewhere.TABLE.get(name)
-        raise AttributeError_(f"{here} has no {name!r}{f': {instead}' if instead else ''}", name, module)
+        if instead is None and name != name.lower():  # a class of PyTorch's or of optax's
+            instead = _function(name.lower())
+        raise missing(f"{here} has no {name!r}", name, module, module.__all__, instead)
 
     return _native.Function(look_up)

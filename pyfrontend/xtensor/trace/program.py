@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base import tree
-from ..base.dims import describe_array
+from ..base.dims import brief, describe_array
 from ..base.errors import ArgumentTypeError, Error
 from ..base.ranges import Range
 from ..base.refusals import unnamed
@@ -110,8 +110,8 @@ def result_leaves(result: Any, name: str, lift: Callable[[Any], Any] = as_tracer
             tracers.append(lift(leaf))
         except ArgumentTypeError:
             raise ArgumentTypeError(
-                f"{name} returned {type(leaf).__name__} {leaf!r:.60}{f' at result{path}' if path else ''}; a traced "
-                "function returns arrays, numbers, None, and dicts, lists, tuples or dataclasses of them"
+                f"{name} returned {type(leaf).__name__} {brief(leaf):.60}{f' at result{path}' if path else ''}; a "
+                "traced function returns arrays, numbers, None, and dicts, lists, tuples or dataclasses of them"
             ) from None
     return tracers, structure
 

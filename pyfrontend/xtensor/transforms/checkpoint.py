@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from ..base.calls import call_with, shown
+from ..base.calls import call_with, in_words
 from ..base.errors import ArgumentTypeError, Error
 from ..call.dispatch import plain
 from ..ir import context as c
@@ -37,7 +37,7 @@ def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
     [1. 1.]
     """
     if not callable(f):
-        raise ArgumentTypeError(f"xt.checkpoint needs a function, got {shown(f)}: {f!r:.60}")
+        raise ArgumentTypeError(f"xt.checkpoint needs a function, got {in_words(f)}")
 
     return _Checkpointed(f)
 

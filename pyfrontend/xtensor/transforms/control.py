@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import _native
 from ..base import tree
-from ..base.calls import call_with, shown
+from ..base.calls import call_with, in_words
 from ..base.dims import check_name
 from ..base.errors import ArgumentError, ArgumentTypeError, Error
 from ..call.arguments import name_of
@@ -65,7 +65,7 @@ def switch(index: ArrayLike, branches: Sequence[Callable[..., Any]], *args: Any)
     """
     if not isinstance(branches, (list, tuple)):
         raise ArgumentTypeError(
-            f"xt.switch: the branches are a list of functions, got {shown(branches)}: {branches!r:.60}. "
+            f"xt.switch: the branches are a list of functions, got {in_words(branches)}. "
             "Write xt.switch(index, [f, g], *args)"
         )
     branches = tuple(branches)
@@ -208,8 +208,7 @@ def _check_functions(op: str, *functions: Any) -> None:
                 "scan": '. Write xt.scan(f, start, xs, dim="time")',
                 "map": '. Write xt.map(f, xs, dim="time")',
             }.get(op, "")
-            value = shown(f) if hasattr(f, "dims") or shown(f) == f"{f!r:.40}" else f"{shown(f)}: {f!r:.60}"
-            raise ArgumentTypeError(f"xt.{op} needs functions, got {value}{hint}")
+            raise ArgumentTypeError(f"xt.{op} needs functions, got {in_words(f)}{hint}")
 
 
 def _bound(n: Any) -> Any:

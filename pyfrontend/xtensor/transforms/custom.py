@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..base import dtypes, tree
-from ..base.calls import call_with, checked, shown
+from ..base.calls import call_with, checked, in_words, shown
 from ..base.dims import describe
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, Error
 from ..base.lacking import lacks
@@ -74,7 +74,7 @@ class custom_derivative(Pickled):  # noqa: N801 (used like a function)
 
     def __init__(self, f: Callable[..., Any]) -> None:
         if not callable(f):
-            raise ArgumentTypeError(f"xt.custom_derivative needs a function, got {shown(f)}: {f!r:.60}")
+            raise ArgumentTypeError(f"xt.custom_derivative needs a function, got {in_words(f)}")
         functools.update_wrapper(self, f)
         self.fn = f
         self.name = name_of(f)

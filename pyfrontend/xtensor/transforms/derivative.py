@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..base import dtypes, tree
-from ..base.dims import describe
+from ..base.dims import brief, describe
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, SizeError, TracerError
 from ..base.refusals import unnamed
 from ..call.arguments import is_choice
@@ -237,7 +237,7 @@ def float_leaves(subtree: Any, what: str, transform: str) -> tuple[list[Tracer],
     for leaf, path in zip(leaves, tree.paths(subtree), strict=True):
         if is_choice(leaf):
             raise ArgumentTypeError(
-                f"xt.{transform}: argument {what}{path} is {leaf!r:.60}; only floats have derivatives. Pass it in "
+                f"xt.{transform}: argument {what}{path} is {brief(leaf):.60}; only floats have derivatives. Pass it in "
                 "an argument that wrt= does not name, or let the function read it from outside"
             )
         x = as_tracer(leaf)

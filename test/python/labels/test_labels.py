@@ -241,7 +241,7 @@ def test_dir_shows_what_is_public() -> None:
         assert {"mean", "isel", "dims", "drop_vars"} <= set(dir(x))
         assert not [n for n in dir(x) if n.startswith("_") or n in ("meta", "type", "variable", "weak", "scope")]
     assert {"name", "attrs", "indexes", "data", "coords", "values"} <= set(dir(seen[0]))
-    assert dir(xt.debug) == ["backward", "breakpoint", "check_shared", "dump_phases", "print"]
+    assert dir(xt.debug) == ["backward", "breakpoint", "callback", "check_shared", "dump_phases", "print"]
 
 
 def hidden(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -176,7 +176,11 @@ MESSAGES |= {
     ),
     "coords of traced": (lambda: xt.jit(lambda v: v.coords)(V), AttributeError, "it has no labels: pass those"),  # type: ignore[attr-defined]
     "switch of one": (lambda: xt.switch(0, lambda: 1), xt.ArgumentTypeError, r"xt.switch\(index, \[f, g\]"),  # type: ignore[arg-type]
-    "switch of a dict": (lambda: xt.switch(0, {0: lambda: 1}), xt.ArgumentTypeError, r"a list of functions, got dict"),  # type: ignore[arg-type]
+    "switch of a dict": (
+        lambda: xt.switch(0, {0: lambda: 1}),  # type: ignore[arg-type]
+        xt.ArgumentTypeError,
+        r"a list of functions, got (a dict of 1|\{0: )",
+    ),
     "rolling.mean over a dim": (
         lambda: X.rolling(time=3).mean(dim="time"),
         xt.ArgumentTypeError,
