@@ -161,7 +161,7 @@ isnan = _float_test("isnan", "NaN", "[1.0, np.inf, np.nan]", "[False False True]
 def abs(x: ArrayLike, /) -> Array:
     """Returns the absolute value of each element, with the dims and dtype of `x`. The derivative at 0 is 0.
 
-    Of complex numbers, it is the real sqrt(re**2 + im**2), computed without overflow.
+    Of complex numbers, it is the real `sqrt(re**2 + im**2)`, computed without overflow.
 
     Example:
     >>> xt.abs(xt.array([-2.0, 3.0], "i"))

@@ -150,7 +150,7 @@ def divmod(x: ArrayLike, y: ArrayLike, /) -> tuple[Array, Array]:
 
 
 def pow(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """Returns x ** y. The result has the union of the dims.
+    """Returns `x ** y`. The result has the union of the dims.
 
     Raises ArgumentError for integers to a negative Python int.
 
@@ -287,7 +287,7 @@ copysign = _float_binary("copysign", "x with the sign of y", "[-1. -1.]")
 
 @op(joins=True)
 def hypot(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """Returns sqrt(x**2 + y**2) without overflow. The result has the union of the dims. Its derivative at 0 is 0.
+    """Returns `sqrt(x**2 + y**2)` without overflow. The result has the union of the dims. Its derivative at 0 is 0.
 
     Example:
     >>> xt.hypot(xt.array([3.0, 5.0], "a"), xt.array([4.0, 12.0], "a"))

@@ -418,7 +418,7 @@ def idxmin(x: ArrayLike, /, dim: str | None = None, *, skipna: bool | None = Non
 
 @op
 def norm(x: ArrayLike, /, dim: Dims = None, *, ord: float = 2) -> Array:
-    """Returns the vector norm (sum |x|**ord)**(1/ord) over `dim`, with the other dims of `x`.
+    """Returns the vector norm `(sum |x|**ord)**(1/ord)` over `dim`, with the other dims of `x`.
 
     `dim` is one name or several, or None for all dims. ord=inf gives the largest absolute value, -inf the smallest.
     ord=0 counts the elements that differ from 0. The derivative at 0 is 0. Integers give f8.

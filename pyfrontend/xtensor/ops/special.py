@@ -33,7 +33,7 @@ erfcinv = float_function(
     "erfcinv", "the number whose erfc is x, for each element x from 0 to 2", "[1.0, 0.5]", "[0. 0.47693628]"
 )
 erfcx = float_function(
-    "erfcx", "exp(x**2) times erfc(x) of each element, without underflow", "[0.0, 30.0]", "[1. 0.01879589]"
+    "erfcx", "`exp(x**2)` times erfc(x) of each element, without underflow", "[0.0, 30.0]", "[1. 0.01879589]"
 )
 erfinv = float_function(
     "erfinv", "the number whose erf is x, for each element x from -1 to 1", "[0.0, 0.5]", "[0. 0.47693628]"
@@ -443,7 +443,7 @@ _BERNOULLI = (
 
 @op(joins=True)
 def zeta(x: ArrayLike, q: ArrayLike | None = None, /) -> Array:
-    """Returns the sum of (q + k)**-x for all k from 0 on (Hurwitz), with the union of the dims.
+    """Returns the sum of `(q + k)**-x` for all k from 0 on (Hurwitz), with the union of the dims.
 
     Without `q` it is Riemann's function, whose `q` is 1, and which goes on below 1. With `q`, the result is NaN where
     `x` is below 1 or `q` is negative. It is inf where `x` is 1 or `q` is 0. Derivatives are of both arguments, of every

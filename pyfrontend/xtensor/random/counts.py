@@ -49,9 +49,9 @@ def poisson(key: Key, rate: ArrayLike, sizes: Sizes = None, /, *, dtype: Any = "
     """Returns integers with the Poisson distribution of mean `rate`: poisson(key, rate, time=3).
 
     The result has the dims of an array of keys, those with sizes, and those of `rate`; -1 where `rate` is negative or
-    NaN. float32 rates are computed in float32, whose integers are exact up to 2**24. There is no derivative by `rate`.
-    Source: Hörmann, "The transformed rejection method for generating Poisson random variables" (1993), from a rate of
-    10 on.
+    NaN. float32 rates are computed in float32, whose integers are exact up to `2**24`. There is no derivative by
+    `rate`. Source: Hörmann, "The transformed rejection method for generating Poisson random variables" (1993), from a
+    rate of 10 on.
 
     Example:
     >>> xt.random.poisson(xt.random.key(0), 3.0, time=5)
@@ -90,9 +90,9 @@ def binomial(
     """Returns the number of successes among `n` trials of probability `p`: binomial(key, 10, 0.3, time=3).
 
     n and p are numbers or arrays, aligned by name; -1 where n is negative, or p does not lie between 0 and 1. float32
-    probabilities are computed in float32, whose integers are exact up to 2**24. There is no derivative by `p`. Source:
-    Hörmann, "The generation of binomial random variates" (1993), from n min(p, 1 - p) = 10 on. The result has the dims
-    of an array of keys, those with sizes, and those of n and p.
+    probabilities are computed in float32, whose integers are exact up to `2**24`. There is no derivative by `p`.
+    Source: Hörmann, "The generation of binomial random variates" (1993), from n min(p, 1 - p) = 10 on. The result has
+    the dims of an array of keys, those with sizes, and those of n and p.
 
     Example:
     >>> xt.random.binomial(xt.random.key(0), 10, 0.3, time=5)

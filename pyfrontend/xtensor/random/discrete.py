@@ -58,7 +58,7 @@ def bernoulli(key: Key, p: ArrayLike | Mapping[str, int] = 0.5, sizes: Sizes = N
     """Returns bools that are true with probability `p`: bernoulli(key, 0.3, time=3).
 
     The result has the dims of an array of keys, those with sizes, and those of `p`. float32 tells probabilities apart
-    in steps of 2**-24, float64 in steps of 2**-53. There is no derivative by `p`.
+    in steps of `2**-24`, float64 in steps of `2**-53`. There is no derivative by `p`.
 
     Example:
     >>> xt.random.bernoulli(xt.random.key(0), 0.3, time=5)
@@ -84,7 +84,7 @@ def randint(
 ) -> Array:
     """Returns integers that are uniform from `low` to `high` - 1: randint(key, 0, 6, time=3).
 
-    Bounds are ints or integer arrays, aligned by name. Probabilities are equal up to a relative error of 2**-32.
+    Bounds are ints or integer arrays, aligned by name. Probabilities are equal up to a relative error of `2**-32`.
     Raises ArgumentError if low >= high and both are ints; where elements of arrays are so, the result is `low`. The
     result has the dims of an array of keys, those with sizes, and those of the bounds.
 

@@ -267,8 +267,8 @@ def has_dim(name: str, dim: str, words: Tracer) -> Error:
 def fold_in(key: Key, data: ArrayLike, /) -> Key:
     """Returns a key made from `key` and an integer, such as a step number; from an integer array, an array of keys.
 
-    Different integers give independent keys. They lie between -2**61 and 2**61: others are taken modulo 2**62. Raises
-    DTypeError if `data` is not an integer.
+    Different integers give independent keys. They lie between `-2**61` and `2**61`: others are taken modulo `2**62`.
+    Raises DTypeError if `data` is not an integer.
 
     Example:
     >>> xt.random.normal(xt.random.fold_in(xt.random.key(0), 7), time=2)
