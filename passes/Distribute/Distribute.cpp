@@ -1,4 +1,5 @@
 #include "Distribute/Distributor.h"
+#include "Distribute/Order.h"
 #include "Distribute/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -62,6 +63,33 @@ static void joinSums(func::FuncOp func) {
       joinSums(add, 1);
 }
 
+/// Processes whose parts differ in size compile different programs, which must run the same
+/// collectives. So later passes must not merge two of them in only one process, as where both send
+/// an empty part. Only those that have one operand here get one number.
+static void numberCollectives(func::FuncOp func) {
+  llvm::DenseMap<std::tuple<Value, Block *, Attribute, Attribute>, int64_t> numbers;
+  Builder b(func.getContext());
+  func.walk([&](Operation *op) {
+    if (!isa<AllGatherOp, AllReduceOp, AllToAllOp, HaloOp>(op))
+      return;
+    auto key =
+        std::make_tuple(op->getOperand(0), op->getBlock(), Attribute(op->getAttrDictionary()),
+                        Attribute(op->getName().getIdentifier()));
+    int64_t next = static_cast<int64_t>(numbers.size());
+    int64_t number = numbers.try_emplace(key, next).first->second;
+    op->setAttr(kOrderAttr, b.getI64IntegerAttr(number));
+  });
+}
+
+/// Whether parts may differ in size.
+static bool isUneven(func::FuncOp func) {
+  auto mesh = func->getAttrOfType<DictionaryAttr>(kMeshAttr);
+  return mesh && llvm::any_of(mesh, [](NamedAttribute dim) {
+           auto numbers = dyn_cast<DenseI64ArrayAttr>(dim.getValue());
+           return numbers && numbers.size() == 3;
+         });
+}
+
 namespace {
 struct Distribute : xtensor::impl::DistributeBase<Distribute> {
   LogicalResult initialize(MLIRContext *context) final {
@@ -77,9 +105,12 @@ struct Distribute : xtensor::impl::DistributeBase<Distribute> {
       if (!func->hasAttr(kMeshAttr) || func.isDeclaration())
         continue;
       changed = true;
+      bool isNumbered = isUneven(func);
       if (failed(Distributor(func).run()))
         return signalPassFailure();
       joinSums(func);
+      if (isNumbered)
+        numberCollectives(func);
     }
     // A program without a mesh pays nothing.
     if (!changed)

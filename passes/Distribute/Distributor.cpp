@@ -18,11 +18,15 @@ LogicalResult Distributor::read() {
     return func.emitOpError() << "needs the attributes " << kMeshAttr << " and " << kSplitAttr;
   for (NamedAttribute dim : dims) {
     auto numbers = dyn_cast<DenseI64ArrayAttr>(dim.getValue());
-    if (!numbers || numbers.size() != 2 || numbers[0] < 1)
+    bool isThere = numbers && (numbers.size() == 2 || numbers.size() == 3) && numbers[0] >= 1;
+    if (!isThere || (numbers.size() == 3 && (numbers[2] < 0 || numbers[2] >= numbers[0])))
       return func.emitOpError() << "attribute " << kMeshAttr << ", dim " << dim.getName()
-                                << ": expected the number of processes and the communicator, got "
+                                << ": expected the number of processes and the communicator, and "
+                                   "the position of this process if parts differ in size, got "
                                 << dim.getValue();
     mesh.push_back({dim.getName(), numbers[0], numbers[1]});
+    if (numbers.size() == 3)
+      mesh.back().here = numbers[2];
   }
   for (NamedAttribute dim : layout) {
     auto *along = llvm::find_if(mesh, [&](MeshDim &m) { return m.name == dim.getValue(); });
@@ -65,9 +69,14 @@ const MeshDim *Distributor::meshDim(Attribute dim) const {
 
 const MeshDim *Distributor::splitOf(ArrayType whole, Attribute dim) const {
   const MeshDim *along = meshDim(dim);
-  bool divides = along && whole.hasDim(dim) && !whole.isDynamic(dim) &&
-                 whole.getSize(dim) % along->pieces() == 0;
-  return divides && !isBetween(dim, whole.getSize(dim), *along) ? along : nullptr;
+  if (!along || !whole.hasDim(dim) || whole.isDynamic(dim))
+    return nullptr;
+  int64_t size = whole.getSize(dim);
+  if (size % along->pieces() == 0)
+    return isBetween(dim, size, *along) ? nullptr : along;
+  auto it = sizes.find(dim);
+  bool isGiven = it != sizes.end() && it->second.contains(size);
+  return isGiven && along->here >= 0 && !along->blocks && along->reaches(size) ? along : nullptr;
 }
 
 bool Distributor::isBetween(Attribute dim, int64_t size, const MeshDim &along) const {
@@ -111,7 +120,7 @@ FailureOr<ArrayType> Distributor::partOf(ArrayType whole, Operation *op) {
                              << " of one array (" << describeDims(whole)
                              << ") are both split along " << along->name
                              << " of the mesh; rename one of them to a dim that is not split";
-    size /= along->processes;
+    size = along->own(size);
   }
   return withShape(whole, shape);
 }
@@ -141,6 +150,9 @@ LogicalResult Distributor::checkSplit(TypeRange types, StringRef what) {
                                  << along->name << " of the mesh, ";
       if (array.isDynamic(dim))
         return error << "so its size must be static";
+      if (along->here >= 0 && !along->blocks)
+        return error << "and the last of " << along->processes
+                     << " processes would have no part of it; rename it to a dim that is not split";
       return error << "and its size cannot be divided by " << along->pieces()
                    << (along->blocks ? " blocks" : " processes")
                    << "; rename it to a dim that is not split";
@@ -160,9 +172,14 @@ Value Distributor::whole(Value part, ArrayRef<Attribute> dims) {
     auto it = taken.find(part);
     if (it != taken.end() && it->second.second == dim)
       part = it->second.first; // this process has computed all of it
-    else
-      part = AllGatherOp::create(b, location, part, cast<StringAttr>(dim).getValue(),
-                                 along->name.getValue(), along->communicator, along->processes);
+    else {
+      auto name = cast<StringAttr>(dim);
+      int64_t size = type.getSize(name);
+      part = padded(part, name, along->each(size));
+      part = AllGatherOp::create(b, location, part, name.getValue(), along->name.getValue(),
+                                 along->communicator, along->processes);
+      part = sliced(*this, part, name, 0, size);
+    }
   }
   return part;
 }
@@ -179,22 +196,44 @@ bool Distributor::isMoved(Value part, StringAttr from, StringAttr to) const {
          });
 }
 
-Value Distributor::moved(Value part, StringAttr from, StringAttr to) {
+Value Distributor::padded(Value x, StringAttr dim, int64_t size) {
+  ArrayType type = arrayType(x);
+  if (type.getSize(dim) == size)
+    return x;
+  Value &made = longer[{x, dim, b.getBlock()}];
+  if (made && arrayType(made).getSize(dim) == size)
+    return made;
+  Value zero = scalar(b, location, type.getElementType(), 0);
+  made = PadOp::create(b, location, x, zero, b.getArrayAttr({dim}), int64_t(0),
+                       size - type.getSize(dim), int64_t(0));
+  return made;
+}
+
+/// All processes send blocks of one size, with zeros where they have less.
+Value Distributor::exchanged(Value x, const MeshDim &along, StringAttr from, int64_t size,
+                             StringAttr to) {
+  int64_t other = arrayType(x).getSize(to);
+  x = padded(x, from, along.each(size));
+  x = padded(x, to, along.each(other) * along.processes);
+  x = AllToAllOp::create(b, location, x, from.getValue(), to.getValue(), along.name.getValue(),
+                         along.communicator, along.processes);
+  x = sliced(*this, x, from, 0, size);
+  return sliced(*this, x, to, 0, along.own(other));
+}
+
+Value Distributor::moved(Value part, StringAttr from, int64_t size, StringAttr to) {
   SmallVector<MovedArray, 1> &made = moves[part];
   for (const MovedArray &move : made)
     if (move.from == from && move.to == to && move.block == b.getBlock())
       return move.x;
-  const MeshDim *along = meshDim(from);
-  Value x = AllToAllOp::create(b, location, part, from.getValue(), to.getValue(),
-                               along->name.getValue(), along->communicator, along->processes);
+  Value x = exchanged(part, *meshDim(from), from, size, to);
   made.push_back({from, to, x, b.getBlock()});
   return x;
 }
 
 Value Distributor::movedBack(Value x, StringAttr from, StringAttr to) {
   const MeshDim *along = meshDim(to);
-  Value part = AllToAllOp::create(b, location, x, from.getValue(), to.getValue(),
-                                  along->name.getValue(), along->communicator, along->processes);
+  Value part = exchanged(x, *along, from, arrayType(x).getSize(from) * along->processes, to);
   moves[part].push_back({to, from, x, b.getBlock()});
   return part;
 }
@@ -208,10 +247,10 @@ Value Distributor::firstOf(const MeshDim &along, int64_t size, Type element) {
 
 Value Distributor::part(Value whole, StringAttr dim) {
   const MeshDim *along = meshDim(dim);
-  int64_t size = arrayType(whole).getSize(dim) / along->processes;
+  int64_t size = arrayType(whole).getSize(dim), own = along->own(size);
   Type i64 = b.getI64Type();
-  Value at = IotaOp::create(b, location, ArrayType::get(b.getContext(), {dim}, {size}, i64), {});
-  at = AddOp::create(b, location, at, firstOf(*along, size, i64));
+  Value at = IotaOp::create(b, location, ArrayType::get(b.getContext(), {dim}, {own}, i64), {});
+  at = AddOp::create(b, location, at, firstOf(*along, along->each(size), i64));
   auto found = GatherOp::create(b, location, IndexMode::clip, whole, at, b.getArrayAttr({dim}));
   parts.push_back(found);
   taken[found] = {whole, dim};

@@ -8,6 +8,7 @@
 #include "XTensor/Dims.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SmallSet.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace xtensor {
 
@@ -19,7 +20,19 @@ struct MeshDim {
   /// The blocks of all processes along it, of a program that is the same for any number of them;
   /// else 0.
   int64_t blocks = 0;
+  /// The position of this process along it, in a program whose parts may differ in size; else -1.
+  int64_t here = -1;
 
+  /// The size of a part of a dim; the last part may be shorter.
+  int64_t each(int64_t whole) const { return llvm::divideCeil(whole, processes); }
+  /// Whether the last process has a part. Passes drop collectives whose results only empty arrays
+  /// need, and they must not do that in one process.
+  bool reaches(int64_t whole) const { return (processes - 1) * each(whole) < whole; }
+  /// The size of this process's part.
+  int64_t own(int64_t whole) const {
+    return whole % processes == 0 ? whole / processes
+                                  : std::clamp<int64_t>(whole - here * each(whole), 0, each(whole));
+  }
   /// What must divide a dim that is split along it.
   int64_t pieces() const { return blocks ? blocks : processes; }
   /// The blocks of one process; 1 where there are none.
@@ -42,8 +55,9 @@ public:
   const MeshDim *meshDim(mlir::Attribute dim) const;
   llvm::ArrayRef<MeshDim> meshDims() const { return mesh; }
   /// What a dim of a whole array is split along. Null: its name is not split, or its size cannot be
-  /// divided, so that every process has all of it. The same holds for a size that differs by less
-  /// than a part from those of arguments and results: its parts would lie elsewhere.
+  /// divided and is not that of an argument or result, so that every process has all of it. The
+  /// same holds for a size that differs by less than a part from those of arguments and results:
+  /// its parts would lie elsewhere.
   const MeshDim *splitOf(ArrayType whole, mlir::Attribute dim) const;
   /// The same for the first of the values that has the dim.
   const MeshDim *splitOf(mlir::ValueRange parts, mlir::Attribute dim) const;
@@ -64,13 +78,15 @@ public:
   mlir::Value whole(mlir::Value part, llvm::ArrayRef<mlir::Attribute> dims);
   /// Whether this process has computed all of a part along the dim.
   bool isTaken(mlir::Value part, mlir::Attribute dim) const;
-  /// The array with all elements along `from`, which is split, and the part of this process along
-  /// `to`, which is not; whether nothing needs to be sent for it.
-  mlir::Value moved(mlir::Value part, mlir::StringAttr from, mlir::StringAttr to);
+  /// The array with all elements along `from`, `size` of which are split, and the part of this
+  /// process along `to`, which is not; whether nothing needs to be sent for it.
+  mlir::Value moved(mlir::Value part, mlir::StringAttr from, int64_t size, mlir::StringAttr to);
   bool isMoved(mlir::Value part, mlir::StringAttr from, mlir::StringAttr to) const;
   /// The part that the names say, of an array that is split along `from` and has all elements along
   /// `to`.
   mlir::Value movedBack(mlir::Value x, mlir::StringAttr from, mlir::StringAttr to);
+  /// The array with zeros added at the end of a dim, up to `size`.
+  mlir::Value padded(mlir::Value x, mlir::StringAttr dim, int64_t size);
   /// This process's elements along `dim` of an array that has all.
   mlir::Value part(mlir::Value whole, mlir::StringAttr dim);
   mlir::Value part(mlir::Value whole, ArrayType wanted);
@@ -102,6 +118,8 @@ public:
   mlir::Location loc() const { return location; }
 
 private:
+  mlir::Value exchanged(mlir::Value x, const MeshDim &along, mlir::StringAttr from, int64_t size,
+                        mlir::StringAttr to);
   bool isBetween(mlir::Attribute dim, int64_t size, const MeshDim &along) const;
   llvm::LogicalResult read();
   llvm::LogicalResult readBlocks();
@@ -124,6 +142,8 @@ private:
     mlir::Block *block; ///< where `x` may be used
   };
   llvm::DenseMap<mlir::Value, llvm::SmallVector<MovedArray, 1>> moves; ///< by parts
+  /// Arrays with zeros at the end of a dim: the same array for all that reads it in a block.
+  llvm::DenseMap<std::tuple<mlir::Value, mlir::Attribute, mlir::Block *>, mlir::Value> longer;
 };
 
 } // namespace xtensor

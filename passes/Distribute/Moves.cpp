@@ -13,9 +13,8 @@ namespace {
 /// What one op moves along one dim of the mesh.
 class Move {
 public:
-  Move(Distributor &t, Operation *op, ArrayRef<Attribute> touched, ArrayRef<ArrayType> wanted,
-       const MeshDim &along)
-      : t(t), op(op), touched(touched), wanted(wanted), along(along) {}
+  Move(Distributor &t, Operation *op, ArrayRef<Attribute> touched, const MeshDim &along)
+      : t(t), op(op), touched(touched), along(along) {}
 
   /// Whether there is a dim for which that sends at most `factor` times as much as to gather.
   bool find(ArrayRef<Attribute> fixed, int64_t factor) {
@@ -46,7 +45,7 @@ public:
     if (!has)
       return v;
     if (from)
-      return t.moved(v, from, to);
+      return t.moved(v, from, t.wholeOf(operand.get()).getSize(from), to);
     int64_t each = arrayType(v).getSize(to) / along.processes;
     return localRows(t.b, t.loc(), v, Rows{&along, to, 0, each, each});
   }
@@ -89,11 +88,15 @@ private:
            llvm::all_of(op->getOperands(), [&](Value v) { return !has(v) || isWhole(v); });
   }
 
-  /// What one process sends, where an array has dims of open size of one position along them.
-  static int64_t bytesOf(ArrayType type) {
-    int64_t bytes = std::max(1U, type.getElementType().getIntOrFloatBitWidth() / 8);
-    for (int64_t size : type.getShape())
-      bytes *= ShapedType::isDynamic(size) ? 1 : size;
+  /// Of a part: the same number in all processes, whatever their own parts are. An open size counts
+  /// as one position.
+  int64_t bytesOf(ArrayType whole) const {
+    int64_t bytes = std::max(1U, whole.getElementType().getIntOrFloatBitWidth() / 8);
+    for (auto [dim, size] : llvm::zip_equal(whole.getDimNames(), whole.getShape()))
+      if (const MeshDim *split = t.splitOf(whole, dim))
+        bytes *= split->each(size);
+      else if (!ShapedType::isDynamic(size))
+        bytes *= size;
     return bytes;
   }
   /// One process makes the program that two make.
@@ -107,7 +110,7 @@ private:
       Value v = operand.get();
       StringAttr dim = splitDim(v);
       if (dim && isTouched(operand) && llvm::is_contained(touched, dim) && !t.isTaken(v, dim))
-        bytes += toAll(bytesOf(arrayType(v)));
+        bytes += toAll(bytesOf(t.wholeOf(v)));
     }
     return bytes;
   }
@@ -118,14 +121,14 @@ private:
       StringAttr from = splitDim(v);
       if (!from)
         continue;
-      int64_t own = bytesOf(arrayType(v));
+      int64_t own = bytesOf(t.wholeOf(v));
       if (!arrayType(v).hasDim(dim))
         bytes += t.isTaken(v, from) ? 0 : toAll(own);
       else if (!t.isMoved(v, from, dim))
         bytes += toEach(own);
     }
-    for (auto [result, type] : llvm::zip_equal(op->getResults(), wanted)) {
-      int64_t own = bytesOf(type);
+    for (Value result : op->getResults()) {
+      int64_t own = bytesOf(arrayType(result));
       bytes += splitDim(arrayType(result)) ? toEach(own) : toAll(own / count());
     }
     return bytes;
@@ -134,7 +137,6 @@ private:
   Distributor &t;
   Operation *op;
   ArrayRef<Attribute> touched;
-  ArrayRef<ArrayType> wanted;
   const MeshDim &along;
   StringAttr to; ///< the dim that is split while the op runs
   int64_t least = 0;
@@ -151,7 +153,7 @@ FailureOr<bool> xtensor::moveSplit(Distributor &t, Operation *op, ArrayRef<Attri
   if (failed(wanted))
     return failure();
   for (const MeshDim &along : t.meshDims()) {
-    Move move(t, op, touched, *wanted, along);
+    Move move(t, op, touched, along);
     if (!move.find(fixed, isCheap ? 1 : 2))
       continue;
     for (OpOperand &operand : op->getOpOperands())

@@ -86,7 +86,7 @@ static LogicalResult rename(Distributor &t, Operation *o) {
   }
   Value x = t.whole(op.getX(), touched);
   for (auto [dim, into] : moves)
-    x = t.moved(x, dim, into);
+    x = t.moved(x, dim, from.getSize(dim), into);
   op.getXMutable().assign(x);
   return t.onWhole(op, {});
 }
@@ -101,9 +101,14 @@ static LogicalResult fourier(Distributor &t, Operation *o) {
   bool isSplit = llvm::any_of(dims, [&](Attribute dim) { return t.splitOf(whole, dim); });
   if (dims.size() == 1 || !isSplit || t.isDeterministic())
     return movedDims<FourierOp>(t, op);
-  llvm::stable_sort(
-      MutableArrayRef(dims).drop_back(kind == FourierKind::real || kind == FourierKind::hermitian),
-      [&](Attribute x, Attribute y) { return !t.splitOf(whole, x) && t.splitOf(whole, y); });
+  size_t free = dims.size() - (kind == FourierKind::real || kind == FourierKind::hermitian);
+  SmallVector<Attribute> order;
+  for (bool split : {false, true})
+    for (Attribute dim : ArrayRef(dims).take_front(free))
+      if ((t.splitOf(whole, dim) != nullptr) == split)
+        order.push_back(dim);
+  llvm::append_range(order, ArrayRef(dims).drop_front(free));
+  dims = order;
   if (kind == FourierKind::real)
     std::rotate(dims.begin(), dims.end() - 1, dims.end());
   FourierKind before = kind == FourierKind::hermitian ? FourierKind::backward : kind;
@@ -163,10 +168,11 @@ static LogicalResult iota(Distributor &t, Operation *o) {
   if (failed(wanted) || *wanted == op.getType())
     return wanted;
   const MeshDim *along = t.meshDim(op.getType().getDimNames()[0]);
+  int64_t each = along->each(op.getType().getShape()[0]);
   op.getY().setType(*wanted);
   t.b.setInsertionPointAfter(op);
   t.replaceUses(op.getY(), [&]() -> Value {
-    Value first = t.firstOf(*along, wanted->getShape()[0], wanted->getElementType());
+    Value first = t.firstOf(*along, each, wanted->getElementType());
     return AddOp::create(t.b, t.loc(), op.getY(), first);
   });
   return success();
@@ -236,7 +242,7 @@ static LogicalResult reduced(Distributor &t, Operation *op, ReduceKind kind,
 static LogicalResult position(Distributor &t, ReduceOp op) {
   auto dim = cast<StringAttr>(op.getDims().getValue()[0]);
   const MeshDim *along = t.splitOf(op->getOperands(), dim);
-  int64_t size = along ? arrayType(op.getX()).getSize(dim) : 0;
+  int64_t size = along ? along->each(t.wholeOf(op.getX()).getSize(dim)) : 0;
   if (size == 0)
     return t.onWhole(op, op.getDims().getValue());
   if (failed(t.infer(op)))
@@ -302,9 +308,9 @@ static Value scanned(Distributor &t, CumulativeOp op, const MeshDim &along) {
       y = CumulativeOp::create(t.b, t.loc(), kind, x, dim, op.getReverse(), op.getExclusive());
       y = ownRows(t, y, dim, along, 0, size);
     }
+    scans.push_back(y);
     int64_t last = op.getReverse() ? 0 : size - 1;
     Value total = sliced(t, y, dim, last, 1);
-    scans.push_back(y);
     totals.push_back(
         op.getExclusive() ? combine(t.b, t.loc(), kind, total, sliced(t, x, dim, last, 1)) : total);
   }
@@ -330,8 +336,7 @@ static LogicalResult cumulative(Distributor &t, Operation *o) {
   auto op = cast<CumulativeOp>(o);
   StringAttr dim = op.getDimAttr();
   const MeshDim *along = t.splitOf(op->getOperands(), dim);
-  int64_t size = along ? arrayType(op.getX()).getSize(dim) : 0;
-  if (size == 0)
+  if (!along || t.wholeOf(op.getX()).getSize(dim) == 0)
     return alongDim<CumulativeOp>(t, op);
   Type element = arrayType(op.getX()).getElementType();
   op.getXMutable().assign(t.widened(op.getX()));
@@ -429,7 +434,7 @@ static LogicalResult recurrence(Distributor &t, Operation *o) {
     Value x = t.widened(operand.get());
     ArrayType type = arrayType(x);
     if (!type.hasDim(dim)) {
-      int64_t size = t.wholeOf(op.getY()).getSize(dim) / along->processes;
+      int64_t size = along->own(t.wholeOf(op.getY()).getSize(dim));
       x = BroadcastOp::create(t.b, t.loc(), withLeading(type, dim, size), x, ValueRange());
     }
     operand.set(x);

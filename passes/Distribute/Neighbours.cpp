@@ -279,8 +279,10 @@ void Neighbours::use(GatherOp op) {
   known.clear();
   asks = false;
   b.setInsertionPoint(op);
-  int64_t size = arrayType(op.getY()).getSize(dim);
+  // All processes ask for parts of one size; the last ones may have less.
+  int64_t size = along->each(arrayType(op.getSource()).getSize(dim));
   Value found = rows(op.getSource(), {along, dim, 0, size, size});
+  found = sliced(t, found, dim, 0, arrayType(op.getY()).getSize(dim));
   if (asks && found.getType() == op.getY().getType())
     op.getY().replaceAllUsesWith(found);
 }

@@ -16,7 +16,7 @@ namespace xtensor {
 #include "Distribute/Passes.h.inc"
 
 /// On a function: the dims of the mesh, each with the number of processes and the number of the
-/// communicator.
+/// communicator. Where parts may differ in size, also the position of this process.
 constexpr llvm::StringLiteral kMeshAttr = "xtensor.mesh";
 /// On a function: the dims of arrays that are split, each with a dim of the mesh.
 constexpr llvm::StringLiteral kSplitAttr = "xtensor.split";

@@ -1,11 +1,20 @@
 // Collectives are routines of the runtime. The dim along which parts are joined is stored first, so
 // that the parts of the processes follow each other in memory.
+#include "Distribute/Order.h"
 #include "ToLinalg/Lowering.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace xtensor;
+
+/// What the runtime needs to know, and a number that tells calls apart which must not be merged.
+static SmallVector<int64_t> withOrder(Operation *op, ArrayRef<int64_t> options) {
+  SmallVector<int64_t> all(options);
+  if (auto number = op->getAttrOfType<IntegerAttr>(kOrderAttr))
+    all.push_back(number.getInt());
+  return all;
+}
 
 static void lowerAllReduce(AllReduceOp op, Lowering &to) {
   ArrayType type = arrayType(op.getY());
@@ -14,8 +23,9 @@ static void lowerAllReduce(AllReduceOp op, Lowering &to) {
   SmallVector<int64_t> options{static_cast<int64_t>(op.getCommunicator()),
                                static_cast<int64_t>(op.getKind()),
                                type.getElementType().isUnsignedInteger()};
-  auto call = LibraryOp::create(to.b, to.loc(), "xt_all_reduce", x.tensor,
-                                to.empty(reordered(type, order)), ArrayAttr(), options);
+  auto call =
+      LibraryOp::create(to.b, to.loc(), "xt_all_reduce", x.tensor, to.empty(reordered(type, order)),
+                        ArrayAttr(), withOrder(op, options));
   to.setStored(op.getY(), call.getResult(0), x.order);
 }
 
@@ -30,7 +40,7 @@ static void lowerAlong(ArrayRef<StringAttr> first, Value from, Value y, StringRe
   Value x = to.packed(from, order);
   SmallVector<Attribute> dims(order.begin(), order.end());
   auto call = LibraryOp::create(to.b, to.loc(), routine, x, to.empty(reordered(type, dims)),
-                                ArrayAttr(), options);
+                                ArrayAttr(), withOrder(y.getDefiningOp(), options));
   to.setStored(y, call.getResult(0), order);
 }
 

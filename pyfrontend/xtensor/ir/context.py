@@ -326,12 +326,13 @@ def first_of_pair() -> ir.Type:
 
 def mark_distributed(
     main: ir.Operation,
-    mesh: Mapping[str, tuple[int, int]],
+    mesh: Mapping[str, tuple[int, ...]],
     split: Mapping[str, str],
     whole: Sequence[int],
     blocks: int | None,
 ) -> None:
-    """Says on a function how several processes run it. `mesh`: processes and communicator of each dim; `whole`: the
+    """Says on a function how several processes run it. `mesh`: processes and communicator of each dim, and
+    the position of this one if parts differ in size; `whole`: the
     arguments that every process has as a whole; `blocks`: those of each split dim, for equal bits."""
     ir = mlir()
     with context():

@@ -87,7 +87,7 @@ class Program:
         self.text = str(self.module)
         self.told = f"{self.name}{place} of {', '.join(map(describe_array, self.given)) or 'no arrays'}"
         whole = range(len(self.inputs), len(self.all_inputs))
-        mark_distributed(self.main, layout.mesh.communicators, layout.split, whole, layout.blocks)
+        mark_distributed(self.main, layout.numbers, layout.split, whole, layout.blocks)
 
     @property
     def together(self) -> Any:

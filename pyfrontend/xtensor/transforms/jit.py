@@ -41,7 +41,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-_OPTIONS = ("static", "dynamic_dims", "device", "donate", "mesh", "split", "deterministic")
+_OPTIONS = ("static", "dynamic_dims", "device", "donate", "mesh", "split", "sizes", "deterministic")
 
 
 class Jitted(Function, Pickled, Generic[P, R]):
@@ -79,13 +79,14 @@ class Jitted(Function, Pickled, Generic[P, R]):
         donate: Any = (),
         mesh: Mesh | None = None,
         split: Mapping[str, str] | None = None,
+        sizes: Mapping[str, int] | None = None,
         deterministic: bool | int = False,
         by_tracing: bool = False,
     ) -> Jitted[P, R]:
         """by_tracing: `fn` works on tracers alone, so that no option makes it run op by op."""
         if not callable(fn):
             raise ArgumentTypeError(f"xt.jit needs a function, got {shown(fn)}")
-        layout = _layout(mesh, split, deterministic, dynamic_dims, device)
+        layout = _layout(mesh, split, deterministic, sizes, dynamic_dims, device)
         donated = StaticNames(fn, donate, "donate")
         compiler = _Compiler(fn, StaticNames(fn, static), dynamic_dims, device, donated, layout)
         self = super().__new__(cls, compiler)
@@ -98,7 +99,7 @@ class Jitted(Function, Pickled, Generic[P, R]):
         if by_tracing:
             self._options |= {"by_tracing": True}
         if layout is not None:
-            self._options |= {"mesh": mesh, "split": split, "deterministic": deterministic}
+            self._options |= {"mesh": mesh, "split": split, "sizes": sizes, "deterministic": deterministic}
         compiler.function = weakref.ref(self)  # no cycle: the code goes when the function does
         return self
 
@@ -205,9 +206,13 @@ class Jitted(Function, Pickled, Generic[P, R]):
 _traced = threading.local()  # layout: of the program that is being traced
 
 
-def _layout(mesh: Any, split: Any, deterministic: Any, dynamic_dims: Any, device: str | None) -> Layout | None:
-    """What `mesh=`, `split=` and `deterministic=` mean together."""
+def _layout(
+    mesh: Any, split: Any, deterministic: Any, sizes: Any, dynamic_dims: Any, device: str | None
+) -> Layout | None:
+    """What `mesh=`, `split=`, `sizes=` and `deterministic=` mean together."""
     if mesh is None and split is None:
+        if sizes is not None:
+            raise ArgumentTypeError("xt.jit(sizes=) is for programs of several processes, with mesh= and split=")
         if deterministic is not False:
             raise ArgumentTypeError(
                 f"xt.jit(deterministic={shown(deterministic)}) is for programs of several processes, with mesh= and "
@@ -218,7 +223,7 @@ def _layout(mesh: Any, split: Any, deterministic: Any, dynamic_dims: Any, device
         raise ArgumentTypeError(
             "xt.jit(mesh=, split=): one needs the other. Write xt.jit(f, mesh=mesh, split={dim: mesh dim})"
         )
-    layout = Layout(mesh, split, deterministic)
+    layout = Layout(mesh, split, deterministic, sizes)
     names = (dynamic_dims,) if isinstance(dynamic_dims, str) else dynamic_dims
     both = sorted(layout.split.keys() & set(names))
     if both:
@@ -257,6 +262,7 @@ def options_of(f: Any) -> dict[str, Any]:
     if f._compiler.layout is not None:
         layout = f._compiler.layout
         found |= {"mesh": layout.mesh, "split": layout.split, "deterministic": layout.blocks or False}
+        found["sizes"] = layout.sizes or None
     return found
 
 
@@ -492,6 +498,7 @@ def jit(
     dynamic_dims: Sequence[str] | str = (),
     mesh: Mesh | None = None,
     split: Mapping[str, str] | None = None,
+    sizes: Mapping[str, int] | None = None,
     deterministic: bool | int = False,
 ) -> Jitted[P, R]: ...
 @overload
@@ -503,6 +510,7 @@ def jit(
     dynamic_dims: Sequence[str] | str = (),
     mesh: Mesh | None = None,
     split: Mapping[str, str] | None = None,
+    sizes: Mapping[str, int] | None = None,
     deterministic: bool | int = False,
 ) -> Callable[[Callable[P, R]], Jitted[P, R]]: ...
 def jit(f: Any = None, /, **options: Any) -> Any:
@@ -519,6 +527,8 @@ def jit(f: Any = None, /, **options: Any) -> Any:
     mesh, split: the program runs in every process of an `xt.Mesh`, each of which has a part of the arrays. `split`
     maps dims of arrays to dims of the mesh, for the whole program; arguments and results are parts along these, and
     `f` sees the sizes of the whole.
+    sizes: sizes of the whole of split dims that are not multiples of the number of processes. The last processes have
+    fewer positions of them.
     deterministic: with True, results have the same bits for any number of processes that divides 8. A number stands
     for another number than 8. Split dims are computed in so many blocks, which must divide their sizes.
     donate: names or positions of arguments that a call takes over. Results lie in their memory where that is

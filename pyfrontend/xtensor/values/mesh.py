@@ -139,7 +139,7 @@ def _blocks(deterministic: Any, mesh: Mesh) -> int | None:
 class Layout:
     """How the arrays of a program are split: each name along a dim of the mesh, or not at all."""
 
-    def __init__(self, mesh: Any, split: Any, deterministic: Any = False) -> None:
+    def __init__(self, mesh: Any, split: Any, deterministic: Any = False, sizes: Any = None) -> None:
         if not isinstance(mesh, Mesh):
             raise ArgumentTypeError(f"mesh= takes an xt.Mesh, got {type(mesh).__name__}")
         if not isinstance(split, Mapping):
@@ -157,6 +157,25 @@ class Layout:
 
         #: The number of blocks of each split dim, where results have the same bits for any number of processes.
         self.blocks = _blocks(deterministic, mesh)
+        #: Sizes of the whole of split dims, whose parts may differ by process.
+        self.sizes = self._sizes(sizes)
+
+    def _sizes(self, given: Any) -> dict[str, int]:
+        if given is None:
+            return {}
+        if not isinstance(given, Mapping):
+            raise ArgumentTypeError(f"sizes= takes a dict from split dims to sizes of the whole, got {given!r:.60}")
+        if self.blocks:
+            raise ArgumentTypeError("xt.jit(sizes=, deterministic=): blocks have one size, so leave one of them out")
+        for d, n in given.items():
+            if d not in self.split:
+                raise DimensionError(
+                    f"sizes={{{d!r}: {n!r}}}: the dim is not split; those of split= are "
+                    f"{', '.join(map(repr, self.split)) or 'none'}"
+                )
+            if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 0:
+                raise ArgumentTypeError(f"sizes={{{d!r}: {n!r}}}: the size of the whole is needed, an int")
+        return {d: int(n) for d, n in given.items()}
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -164,6 +183,7 @@ class Layout:
             and self.mesh is other.mesh
             and self.split == other.split
             and self.blocks == other.blocks
+            and self.sizes == other.sizes
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -183,27 +203,66 @@ class Layout:
         )
 
     def check_whole(self, what: str, dims: Sequence[str], shape: Sequence[Any]) -> None:
-        """Refuses an array of all processes that cannot be cut into parts of one size."""
+        """Refuses an array of all processes that cannot be cut into parts, of one size if `sizes` are not given."""
         for d, n in zip(dims, shape, strict=True):
             if n is None or d not in self.split:
                 continue
             pieces, kind = self.blocks or self.parts(d), "processes" if self.blocks is None else "blocks"
-            if n % pieces:
+            if n % pieces and not (self.sizes and self._reaches(d, n)):
                 fewer = f", or write deterministic= with fewer than {pieces} blocks" if self.blocks else ""
                 raise SizeError(
                     f"{what}: dim {d!r} of {describe(dims, shape)} is split along {self.split[d]!r} of {self.mesh!r}, "
                     f"and its size cannot be divided by {pieces} {kind}. Rename it to a dim that is not split{fewer}"
+                    f"{self._hint(d, n)}"
                 )
+
+    def _hint(self, dim: str, size: int) -> str:
+        there = self.blocks is None and self._reaches(dim, size)
+        return f", or write xt.jit(.., sizes={{{dim!r}: {size}}}), for parts of different sizes" if there else ""
+
+    def _place(self, dim: str, size: int) -> tuple[int, int]:
+        """Where this process's part of a dim begins and ends: parts have one size, but the last ones may have less."""
+        each = -(-size // self.parts(dim))
+        first = self.mesh.position[self.split[dim]] * each
+        return min(first, size), min(first + each, size)
+
+    def _reaches(self, dim: str, size: int) -> bool:
+        """Whether every process has a part of the dim."""
+        n = self.parts(dim)
+        return size % n == 0 or (n - 1) * -(-size // n) < size
+
+    def _part(self, dim: str, size: int) -> int:
+        if dim not in self.split:
+            return size
+        first, end = self._place(dim, size)
+        return end - first
+
+    def _whole(self, dim: str, part: int) -> int:
+        whole = self.sizes.get(dim)
+        return part * self.parts(dim) if whole is None or self._part(dim, whole) != part else whole
 
     def whole(self, part: Spec) -> Spec:
         """What all processes have together."""
-        shape = [n if n is None else n * self.parts(d) for d, n in zip(part.dims, part.shape, strict=True)]
+        shape = [n if n is None else self._whole(d, n) for d, n in zip(part.dims, part.shape, strict=True)]
         return Spec(part.dims, shape, part.dtype, part.weak)
 
     def part(self, whole: Spec) -> Spec:
         """What each process has."""
-        shape = [n if n is None else n // self.parts(d) for d, n in zip(whole.dims, whole.shape, strict=True)]
+        shape = [n if n is None else self._part(d, n) for d, n in zip(whole.dims, whole.shape, strict=True)]
         return Spec(whole.dims, shape, whole.dtype, whole.weak)
+
+    @property
+    def numbers(self) -> dict[str, tuple[int, ...]]:
+        """Of each dim of the mesh, what the compiler needs. If parts have one size, it is equal in all processes."""
+        found: dict[str, tuple[int, ...]] = {}
+        for d, numbers in self.mesh.communicators.items():
+            found[d] = (*numbers, self.mesh.position[d]) if self.sizes else numbers
+        return found
+
+    def equal(self, x: Any) -> str:
+        """What is equal in all processes that have a part of an array."""
+        sizes = (f"{d}: parts" if d in self.split else f"{d}: {n}" for d, n in zip(x.dims, x.shape, strict=True))
+        return f"{x.dtype} ({', '.join(sizes)})"
 
     def split_dims(self, what: str, dims: Sequence[str], shape: Sequence[int]) -> dict[str, str]:
         """The dims of an array that are split, by the dim of the mesh."""
@@ -222,17 +281,18 @@ class Layout:
     def slice(self, what: str, dims: Sequence[str], shape: Sequence[int]) -> dict[str, slice]:
         """The elements of this process, of an array of these dims."""
         found = {}
-        for along, d in self.split_dims(what, dims, shape).items():
+        for d in self.split_dims(what, dims, shape).values():
             n = shape[dims.index(d)]
-            if n % self.parts(d):
+            if not self._reaches(d, n):
                 raise SizeError(
                     f"{what}: dim {d!r} of {describe(dims, shape)} cannot be split over {self.parts(d)} processes: the "
-                    "parts must have one size"
+                    f"parts have {-(-n // self.parts(d))}, and the last process would have none. Rename it to a dim "
+                    "that is not split, or start fewer processes"
                 )
-            each = n // self.parts(d)
-            found[d] = slice(self.mesh.position[along] * each, (self.mesh.position[along] + 1) * each)
+            found[d] = slice(*self._place(d, n))
         return found
 
     def key(self, program: str) -> str:
         """What is equal in all processes that run a program, here as text, together."""
-        return f"{self.mesh.number} {self.mesh!r} {sorted(self.split.items())} {self.blocks} {program}"
+        layout = f"{sorted(self.split.items())} {self.blocks} {sorted(self.sizes.items())}"
+        return f"{self.mesh.number} {self.mesh!r} {layout} {program}"

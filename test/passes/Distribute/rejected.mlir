@@ -33,7 +33,7 @@ func.func @nowhere(%x: !xtensor.array<b: 4, f32>) -> !xtensor.array<b: 4, f32>
 
 // -----
 
-// expected-error @+1 {{attribute xtensor.mesh, dim "data": expected the number of processes and the communicator, got 2 : i64}}
+// expected-error @+1 {{attribute xtensor.mesh, dim "data": expected the number of processes and the communicator, and the position of this process if parts differ in size, got 2 : i64}}
 func.func @numbers(%x: !xtensor.array<b: 4, f32>) -> !xtensor.array<b: 4, f32>
     attributes {xtensor.mesh = {data = 2}, xtensor.split = {b = "data"}} {
   return %x : !xtensor.array<b: 4, f32>

@@ -12,6 +12,8 @@ import distributed_program
 import pytest
 import stencil_bytes
 import step_bytes
+import tiers
+import uneven_program
 import xtensor as xt
 from mpirun import mpirun
 
@@ -24,6 +26,14 @@ def test_parts_give_what_whole_arrays_do(count: int) -> None:
     found = dict(line.rsplit(": ", 1) for line in lines if line.endswith(": ok"))
     assert {line for line in lines if not line.endswith(": ok")} == set()
     assert set(found) == set(distributed_program.CASES)
+
+
+@pytest.mark.parametrize("count", (2, 3, 4))
+def test_parts_of_different_sizes_give_what_whole_arrays_do(count: int) -> None:
+    programs = tiers.count(len(uneven_program.STEPS) + 20, 400)
+    lines = mpirun(count, uneven_program.__file__, str(programs), str(count)).splitlines()
+    assert [line for line in lines if not line.endswith(": ok")] == []
+    assert len(lines) == programs
 
 
 def test_deterministic_programs_have_the_same_bits_for_any_number_of_processes() -> None:
@@ -59,6 +69,32 @@ def test_a_mesh_of_one_process_is_this_one() -> None:
     assert "all_reduce" in f.lower(x).as_text("distributed")
     assert mesh.position == {"data": 0}
     assert xt.jit(lambda x: x - x.mean("b")).lower(x).as_text("distributed").count("all_reduce") == 0
+
+
+@pytest.mark.parametrize("count", (2, 3))
+def test_labels_are_split_and_joined(count: int, tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(LABELS)
+    assert mpirun(count, str(path)).splitlines() == ["ok"] * count
+
+
+LABELS = """
+import numpy as np
+import xarray as xr
+import xtensor as xt
+from mpi4py import MPI
+
+mesh = xt.Mesh(data=MPI.COMM_WORLD.Get_size(), model=1)
+days = np.arange("2026-01-01", "2026-01-08", dtype="M8[D]").astype("M8[ns]")
+coords = {"b": days, "i": [1.5, 2.5], "name": ("b", list("abcdefg")), "both": (("i", "b"), np.arange(14).reshape(2, 7))}
+x = xr.DataArray(np.arange(14.0).reshape(7, 2), coords, ("b", "i"), "heat", {"units": "K"})
+split = {"b": "data"}
+part = xt.local(x, mesh, split)
+assert part.sizes["b"] < 7 and part.coords["b"].size == part.sizes["b"]
+whole = xt.gather(part, mesh, split)
+assert whole.to_xarray().identical(x), whole
+print("ok")
+"""
 
 
 def test_transforms_keep_the_mesh() -> None:
@@ -101,6 +137,27 @@ MESH_ERRORS = {
         xt.SizeError,
         "dim 'b' of .*cannot be divided by 8 blocks. Rename it to a dim that is not split, or write deterministic=",
     ),
+    "a size of no split dim": (
+        lambda m: xt.jit(abs, mesh=m, split={"b": "data"}, sizes={"c": 3}),
+        xt.DimensionError,
+        "sizes={'c': 3}: the dim is not split; those of split= are 'b'",
+    ),
+    "a size that is none": (
+        lambda m: xt.jit(abs, mesh=m, split={"b": "data"}, sizes={"b": 2.5}),
+        xt.ArgumentTypeError,
+        "sizes={'b': 2.5}: the size of the whole is needed, an int",
+    ),
+    "sizes that are no dict": (
+        lambda m: xt.jit(abs, mesh=m, split={"b": "data"}, sizes=3),
+        xt.ArgumentTypeError,
+        "sizes= takes a dict",
+    ),
+    "sizes alone": (lambda m: xt.jit(abs, sizes={"b": 3}), xt.ArgumentTypeError, "is for programs of several"),
+    "sizes and blocks": (
+        lambda m: xt.jit(abs, mesh=m, split={"b": "data"}, sizes={"b": 3}, deterministic=True),
+        xt.ArgumentTypeError,
+        "blocks have one size",
+    ),
     "no dict": (lambda m: xt.jit(abs, mesh=m, split="b"), xt.ArgumentTypeError, "split= takes a dict"),
     "open": (
         lambda m: xt.jit(abs, mesh=m, split={"b": "data"}, dynamic_dims="b"),
@@ -121,11 +178,6 @@ MESH_ERRORS = {
         lambda m: xt.jit(lambda x: x + 1, mesh=m, split={"sampel": "data"})(xt.ones(sample=2)),
         xt.DimensionError,
         "no array has dim 'sampel'; the arguments' dims are 'sample'",
-    ),
-    "gather of labels": (
-        lambda m: xt.gather(xt.arange(2.0, dim="b").assign_coords(b=[3, 4]), m, {"b": "data"}),
-        xt.UnsupportedError,
-        "labels of parts are not joined",
     ),
     "export": (lambda m: xt.export(step(m), (xt.ones(b=2),)), xt.UnsupportedError, "a bundle is the program of one"),
     "vjp": (lambda m: xt.vjp(step(m), xt.ones(b=2)), xt.UnsupportedError, "called in a program without"),
