@@ -105,6 +105,11 @@ OTHER = {
     "products by position": (lambda x, i: x.at(k=i).multiply(2.0), x, at),
     "complex": (lambda z: (z * z, xt.exp(z), abs(z), xt.real(z), xt.conj(z), xt.fft.ifft(z, "k")), z),
     "real transforms": (lambda x: xt.fft.irfft(xt.fft.rfft(x, "k"), "k", n=7), x),
+    "inverse of erfc": (
+        xt.erfcinv,
+        xt.array(np.array([0.0, 1e-300, 1e-40, 1e-5, 0.3, 0.5, 1.0, 1.2, 1.9, 2.0, 3.0]), "i"),
+    ),
+    "random numbers": (lambda x: x + xt.random.normal(xt.random.key(3), s=5, k=7), x),
     "half precision": (lambda x: x.astype("f2") * 2, x),
     "no elements": (lambda x: (x.isel(k=slice(0)), xt.sum(x.isel(k=slice(0)), "k")), x),
     "captured": (lambda x: x * k + 1, x),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from .writer import Value, Writer
+from .writer import INFINITY, Value, Writer
 
 Rule = Callable[..., Value]  # of the writer and the operands
 
@@ -66,6 +66,40 @@ def zero_times(w: Writer, x: Value, factor: Value) -> Value:
     return w.select(w.compare("EQ", factor, zero), zero, w.binary("multiply", x, factor))
 
 
+def _erfcinv(w: Writer, x: Value) -> Value:
+    """By erf_inv where 1 - x has all digits. In the tails from a rational function (Abramowitz and Stegun 26.2.23),
+    which Halley's method makes exact."""
+
+    def times(a: Value, b: Value | float) -> Value:
+        return w.binary("multiply", a, b if isinstance(b, Value) else w.number(b, x))
+
+    def plus(a: Value, b: Value | float) -> Value:
+        return w.binary("add", a, b if isinstance(b, Value) else w.number(b, x))
+
+    def polynomial(t: Value, *coefficients: float) -> Value:
+        found = w.number(coefficients[-1], x)
+        for c in reversed(coefficients[:-1]):
+            found = plus(times(found, t), c)
+        return found
+
+    one, two = w.number(1.0, x), w.number(2.0, x)
+    middle = w.unary("chlo.erf_inv", w.binary("subtract", one, x))
+    tail = w.binary("minimum", x, w.binary("subtract", two, x))
+    t = w.unary("sqrt", times(w.unary("log", times(tail, 0.5)), -2.0))
+    ratio = w.binary(
+        "divide", polynomial(t, 2.515517, 0.802853, 0.010328), polynomial(t, 1.0, 1.432788, 0.189269, 0.001308)
+    )
+    y = times(w.binary("subtract", t, ratio), math.sqrt(0.5))
+    for _ in range(3):
+        slope = times(w.unary("exponential", w.unary("negate", times(y, y))), -2 / math.sqrt(math.pi))
+        step = w.binary("divide", w.binary("subtract", w.unary("chlo.erfc", y), tail), slope)
+        y = w.binary("subtract", y, w.binary("divide", step, plus(times(step, y), 1.0)))
+    infinite = w.op(f"stablehlo.constant dense<{INFINITY[x.element]}> : $type", x)
+    y = w.select(w.compare("EQ", tail, w.number(0.0, x)), infinite, y)
+    y = w.select(w.compare("GT", x, one), w.unary("negate", y), y)
+    return w.select(w.compare("GT", tail, w.number(0.5, x)), middle, y)
+
+
 def _copysign(w: Writer, x: Value, y: Value) -> Value:
     """By the bits: the sign of a zero counts."""
     bits = {"f64": 64, "f32": 32}.get(y.element, 16)
@@ -122,6 +156,7 @@ def _shr(w: Writer, x: Value, y: Value) -> Value:
 RULES: dict[str, Rule] = {
     "abs": _abs,
     "copysign": _copysign,
+    "erfcinv": _erfcinv,
     "exp2": _exp2,
     "floor_div": _floor_div,
     "isfinite": _isfinite,

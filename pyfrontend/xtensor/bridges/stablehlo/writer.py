@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-_INFINITY = {"f16": "0x7C00", "bf16": "0x7F80", "f32": "0x7F800000", "f64": "0x7FF0000000000000"}
+INFINITY = {"f16": "0x7C00", "bf16": "0x7F80", "f32": "0x7F800000", "f64": "0x7FF0000000000000"}
 _MINUS_INFINITY = {"f16": "0xFC00", "bf16": "0xFF80", "f32": "0xFF800000", "f64": "0xFFF0000000000000"}
 _BODIES = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "any": "or", "all": "and"}
 
@@ -85,8 +85,8 @@ class Writer:
             return self.constant("true" if kind == "all" else "false", element)
         if kind in ("sum", "prod"):
             return self.scalar(int(kind == "prod"), element)
-        if element in _INFINITY:
-            return self.constant((_INFINITY if kind == "min" else _MINUS_INFINITY)[element], element)
+        if element in INFINITY:
+            return self.constant((INFINITY if kind == "min" else _MINUS_INFINITY)[element], element)
         bits = int(element.lstrip("ui"))
         least, most = (0, 2**bits - 1) if element.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
         return self.constant(str(most if kind == "min" else least), element)
