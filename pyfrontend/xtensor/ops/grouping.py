@@ -14,9 +14,17 @@ import numpy as np
 
 from ..base.calls import check_methods
 from ..base.dims import brief, closest, unknown
-from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, Error, UnsupportedError
+from ..base.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DimensionError,
+    DTypeError,
+    Error,
+    SizeError,
+    UnsupportedError,
+)
 from ..base.lacking import lacks, methods_of
-from ..labels.xarray import is_dataarray
+from ..labels.xarray import bare, is_dataarray
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer
 from ..values.array import Array as Concrete
@@ -464,6 +472,8 @@ def _by_codes(x: Any, codes: Any, num_groups: int, into: str) -> GroupBy:
     count = integer("groupby", num_groups, "num_groups", least=0)
     plain = codes if isinstance(codes, Tracer) else StandIn("groupby", codes).bare
     at = None if isinstance(x, Tracer) or not hasattr(x, "dims") else StandIn("groupby", x)
+    if at is not None and not isinstance(codes, Tracer):
+        _check_agreement(at, bare(codes) if isinstance(codes, Concrete) else codes)
     return GroupBy("groupby", x, _Grouping(plain, count, into), at)
 
 
@@ -505,7 +515,25 @@ def _labels(at: StandIn, group: Any) -> xarray.DataArray:
         raise unknown(at.op, str(lacking[0]), at.x.dims)
     if not found.dims:
         raise fail(ArgumentError, at.op, f"the coordinate {found.name!r} has no dim to group along", at.x)
+    _check_agreement(at, found)
     return found
+
+
+def _check_agreement(at: StandIn, group: xarray.DataArray) -> None:
+    """That what is grouped by has the labels and the sizes of the array: nothing is aligned."""
+    for d in map(str, group.dims):
+        if d not in at.x.dims:
+            continue
+        if isinstance(at.x.sizes[d], int) and group.sizes[d] != at.x.sizes[d]:
+            problem = f"dim {d!r} has size {at.x.sizes[d]} in the array and {group.sizes[d]} in what it is grouped by"
+            raise fail(SizeError, at.op, problem, at.x)
+        mine, other = (labels.coords.variables.get(d) for labels in (at.dataset, group))
+        if mine is not None and other is not None and not mine.equals(other):
+            raise fail(
+                DimensionError, at.op, f"the labels of dim {d!r} differ between the array and what it is grouped by",
+                at.x, instead=f'Pair them by label, x, group = xarray.align(x, group, join="inner"); or by '
+                f"position, group.drop_vars({d!r})",
+            )  # fmt: skip
 
 
 def _encoded(at: StandIn, grouper: Any, labels: xarray.DataArray, into: str | None) -> _Grouping:

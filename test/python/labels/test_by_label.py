@@ -437,3 +437,30 @@ def test_first_and_last_of_groups_with_nan(dims: str, dtype: str, kind: str, ski
     values, k = xt.array(x.values, dims=x.dims), xt.array(codes, dims="t")
     for found in (pick(values, k), xt.jit(pick)(values, k)):
         np.testing.assert_array_equal(found.isel(k=[0, 1, 2, 5]).values, want)
+
+
+def test_groups_of_other_labels_are_not_paired_by_position() -> None:
+    """xarray refuses them, too."""
+    x = xr.DataArray([1.0, 2.0, 3.0], dims="t", coords={"t": [1, 2, 3]})
+    kind = xr.DataArray([0, 0, 1], dims="t", coords={"t": [2, 3, 4]}, name="kind")
+    calls: list[Callable[[Any, Any], Any]] = [
+        lambda v, k: xt.groupby(v, k),
+        lambda v, k: xt.groupby(v, xt.as_array(k)),
+        lambda v, k: xt.groupby_bins(v, k, [-1, 0, 1]),
+        lambda v, k: xt.groupby(v, k, num_groups=2),
+        lambda v, k: xt.groupby(v, xt.as_array(k), num_groups=2),
+    ]
+    with pytest.raises(ValueError, match="does not match"):
+        x.groupby(kind).sum()
+    for call in calls:
+        for v in (x, xt.as_array(x)):
+            with pytest.raises(xt.DimensionError, match="the labels of dim 't' differ between the array and what"):
+                call(v, kind)
+            with pytest.raises(xt.SizeError, match="dim 't' has size 3 in the array and 2 in what it is grouped by"):
+                call(v, kind.drop_vars("t")[:2])
+            for k in (kind.drop_vars("t"), kind.assign_coords(t=x.t)):
+                np.testing.assert_array_equal(np.asarray(call(v, k).sum().values), [3.0, 3.0])
+    with pytest.raises(xt.DimensionError, match="differ between the array and what"):
+        xt.jit(lambda v: v.groupby(kind).sum())(x)
+    with pytest.raises(xt.DimensionError, match="differ between the operands"):
+        xt.jit(lambda v, k: v.groupby(k, num_groups=2).sum())(x, kind)
