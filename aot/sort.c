@@ -97,3 +97,8 @@ void xta_own_xt_argsort(const xt_array *arrays, const int64_t *options, xt_call 
 void xta_own_xt_top_k(const xt_array *arrays, const int64_t *options, xt_call *call) {
   argsort(arrays, options, options[2], call);
 }
+
+/* Up to the last of the places that are wanted. */
+void xta_own_xt_select(const xt_array *arrays, const int64_t *options, xt_call *call) {
+  argsort(arrays, options, options[2] ? options[2 + options[2]] + 1 : 0, call);
+}

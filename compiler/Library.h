@@ -74,8 +74,9 @@ struct LibraryDescription {
   /// The routines that the code calls, by their names in Routines.def.
   std::vector<std::string> routines;
   bool callsLapack() const {
-    return llvm::any_of(
-        routines, [](llvm::StringRef name) { return name != "xt_argsort" && name != "xt_top_k"; });
+    return llvm::any_of(routines, [](llvm::StringRef name) {
+      return name != "xt_argsort" && name != "xt_top_k" && name != "xt_select";
+    });
   }
   /// Functions for C, besides the entries for callers that check arguments themselves.
   bool forC = true;

@@ -1,17 +1,10 @@
 #include "SmallMatrices.h"
+#include "Clones.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
-
-// One version per generation of vector instructions, chosen when the library is loaded.
-#if defined(__x86_64__) && defined(__linux__) && defined(__clang__)
-#define XT_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#else
-#define XT_CLONES
-#endif
-#define XT_INLINE inline __attribute__((always_inline))
 
 using namespace xtensor;
 

@@ -1,6 +1,7 @@
 // Sorting, and the first positions of an order. Rows are sorted in parallel. The keys are unsigned
 // integers, whose order includes the direction, NaN last, and equal zeros. So one comparison, or
 // the digits of a radix sort, decides.
+#include "Clones.h"
 #include "order.h"
 #include "runtime.h"
 
@@ -126,6 +127,162 @@ void sortRows(void *context, int64_t begin, int64_t end) {
   xt_arena_release(items);
 }
 
+//===- single places of the order ------------------------------------------===//
+
+struct Selection {
+  const xt_array *x, *y;
+  xt_order order;
+  int64_t rows, size, count;
+  const int64_t *places;
+};
+
+/// Rows that are strided are copied this many at a time: they share cache lines.
+constexpr int64_t kRowsAtOnce = 16;
+/// Rows from here on are narrowed down by a sample; shorter ones by the bits of the key.
+constexpr int64_t kSampled = 1024;
+/// Keys that are compared at a time.
+constexpr int64_t kVectors = 64;
+
+/// Where the element at `place` of the order lies: bit by bit, the greatest key that at most
+/// `place` keys are below. Every loop is one of vectors.
+template <typename Key>
+XT_INLINE int64_t placeByBits(const Key *keys, int64_t padded, int64_t place) {
+  Key found = 0;
+  int64_t before = 0;
+  for (int bit = 8 * sizeof(Key); bit-- > 0;) {
+    Key next = found | Key(Key(1) << bit);
+    uint32_t below = 0;
+    for (int64_t i = 0; i < padded; i += kVectors)
+      for (int64_t v = 0; v < kVectors; ++v)
+        below += keys[i + v] < next;
+    if (below <= place) {
+      found = next;
+      before = below;
+    }
+  }
+  // Of equal keys, the first ones come first.
+  int64_t i = 0;
+  for (int64_t skip = place - before; keys[i] != found || skip-- > 0;)
+    ++i;
+  return i;
+}
+
+XT_CLONES int64_t placeOf(const uint8_t *keys, int64_t padded, int64_t place) {
+  return placeByBits(keys, padded, place);
+}
+XT_CLONES int64_t placeOf(const uint16_t *keys, int64_t padded, int64_t place) {
+  return placeByBits(keys, padded, place);
+}
+XT_CLONES int64_t placeOf(const uint32_t *keys, int64_t padded, int64_t place) {
+  return placeByBits(keys, padded, place);
+}
+XT_CLONES int64_t placeOf(const uint64_t *keys, int64_t padded, int64_t place) {
+  return placeByBits(keys, padded, place);
+}
+
+/// The bounds within which the elements at places `first` to `last` of the order probably lie.
+template <typename Key>
+std::pair<Key, Key> probableBounds(const Key *keys, int64_t n, int64_t first, int64_t last) {
+  constexpr int64_t kMost = 1024;
+  int64_t size = 64;
+  while (size < kMost && size * size < 4 * n)
+    size *= 2;
+  Key sample[kMost];
+  uint32_t random = 1;
+  int64_t part = n / size;
+  for (int64_t i = 0; i < size; ++i) {
+    random = random * 1664525 + 1013904223; // so that no pattern of the row hides from the sample
+    sample[i] = keys[i * part + (random >> 8) % part];
+  }
+  std::sort(sample, sample + size);
+  // Three standard deviations of a place in the sample at most.
+  int64_t margin = 1;
+  while (4 * margin * margin < 9 * size)
+    ++margin;
+  int64_t low = first * size / n - margin, high = last * size / n + margin;
+  return {low < 0 ? Key(0) : sample[low], high >= size ? Key(~Key(0)) : sample[high]};
+}
+
+/// Finds the elements at the places from `begin` to `end`, which lie close together: item
+/// place - result is theirs.
+template <typename Key>
+int64_t selectPlaces(const Key *keys, int64_t n, const int64_t *begin, const int64_t *end,
+                     Item<Key> *items) {
+  int64_t below = 0, found = 0;
+  auto [low, high] = probableBounds(keys, n, *begin, end[-1]);
+  for (int64_t i = 0; i < n; ++i) {
+    items[found] = {keys[i], i};
+    found += (keys[i] >= low) & (keys[i] <= high);
+    below += keys[i] < low;
+  }
+  if (*begin < below || end[-1] >= below + found) {
+    below = 0;
+    found = n;
+    for (int64_t i = 0; i < n; ++i)
+      items[i] = {keys[i], i};
+  }
+  Item<Key> *from = items;
+  for (const int64_t *place = begin; place < end; ++place) {
+    Item<Key> *at = items + (*place - below);
+    std::nth_element(from, at, items + found);
+    from = at + 1;
+  }
+  return below;
+}
+
+template <typename Key>
+void selectRows(void *context, int64_t begin, int64_t end) {
+  const Selection &job = *static_cast<const Selection *>(context);
+  const int64_t n = job.size;
+  xt_order order = job.order;
+  order.bytes = sizeof(Key); // known while this is compiled
+  const int64_t step = job.x->strides[job.x->rank - 1], out = job.y->strides[job.y->rank - 1];
+  int64_t atOnce = step == 1 ? 1 : std::min(kRowsAtOnce, end - begin);
+  int64_t padded = (n + kVectors - 1) / kVectors * kVectors;
+  auto *items = static_cast<Item<Key> *>(
+      xt_arena_acquire(n * static_cast<int64_t>(sizeof(Item<Key>)) +
+                       atOnce * padded * static_cast<int64_t>(sizeof(Key))));
+  auto *keys = reinterpret_cast<Key *>(items + n);
+  for (int64_t block = begin; block < end; block += atOnce) {
+    int64_t rows = std::min(atOnce, end - block);
+    const Key *x[kRowsAtOnce];
+    for (int64_t r = 0; r < rows; ++r)
+      x[r] = static_cast<const Key *>(job.x->data) + xt_row_offset(job.x, block + r);
+    for (int64_t i = 0; items && i < n; ++i)
+      for (int64_t r = 0; r < rows; ++r)
+        keys[r * padded + i] = static_cast<Key>(xt_order_key(&order, x[r][i * step]));
+    for (int64_t r = 0; items && r < rows; ++r)
+      std::fill(keys + r * padded + n, keys + (r + 1) * padded, Key(~Key(0)));
+    for (int64_t r = 0; r < rows; ++r) {
+      int64_t *y = static_cast<int64_t *>(job.y->data) + xt_row_offset(job.y, block + r);
+      const int64_t *last = job.places + job.count;
+      if (items && n < kSampled) {
+        for (const int64_t *place = job.places; place < last; ++place)
+          y[*place * out] = placeOf(keys + r * padded, padded, *place);
+        continue;
+      }
+      for (const int64_t *place = job.places, *next; place < last; place = next) {
+        next = place + 1;
+        while (next < last && *next - next[-1] <= n / 64 + 1)
+          ++next;
+        int64_t below = items ? selectPlaces(keys + r * padded, n, place, next, items) : 0;
+        // Without memory, which is reported: positions that later reads may use all the same.
+        for (; place < next; ++place)
+          y[*place * out] = items ? items[*place - below].position : 0;
+      }
+    }
+  }
+  xt_arena_release(items);
+}
+
+//===- calls ---------------------------------------------------------------===//
+
+/// The version for the keys of an order.
+template <typename Loop>
+Loop loopOf(const xt_order &order, Loop of1, Loop of2, Loop of4, Loop of8) {
+  return order.bytes == 1 ? of1 : order.bytes == 2 ? of2 : order.bytes == 4 ? of4 : of8;
+}
+
 /// The first `wanted` positions of each row.
 void argsort(const xt_array *arrays, const int64_t *options, int64_t wanted) {
   const xt_array &x = arrays[0];
@@ -134,10 +291,8 @@ void argsort(const xt_array *arrays, const int64_t *options, int64_t wanted) {
     job.rows *= x.sizes[axis];
   if (job.rows == 0 || job.wanted == 0)
     return;
-  void (*rows)(void *, int64_t, int64_t) = job.order.bytes == 1   ? sortRows<uint8_t>
-                                           : job.order.bytes == 2 ? sortRows<uint16_t>
-                                           : job.order.bytes == 4 ? sortRows<uint32_t>
-                                                                  : sortRows<uint64_t>;
+  auto *rows = loopOf(job.order, sortRows<uint8_t>, sortRows<uint16_t>, sortRows<uint32_t>,
+                      sortRows<uint64_t>);
   // About 5 ns for an element and each doubling of the row.
   int64_t doublings = 1;
   while (int64_t(1) << doublings < job.size)
@@ -153,4 +308,23 @@ void xt_argsort(const xt_array *arrays, const int64_t *options) {
 
 void xt_top_k(const xt_array *arrays, const int64_t *options) {
   argsort(arrays, options, options[2]);
+}
+
+// Options: descending, unsigned, how many places of the order are wanted, and these, in increasing
+// order. Nothing else is written.
+void xt_select(const xt_array *arrays, const int64_t *options) {
+  const xt_array &x = arrays[0];
+  Selection job{&x,         &arrays[1], xt_order_of(&x, options), 1, x.sizes[x.rank - 1],
+                options[2], options + 3};
+  for (int32_t axis = 0; axis + 1 < x.rank; ++axis)
+    job.rows *= x.sizes[axis];
+  if (job.rows == 0 || job.count == 0)
+    return;
+  auto *rows = loopOf(job.order, selectRows<uint8_t>, selectRows<uint16_t>, selectRows<uint32_t>,
+                      selectRows<uint64_t>);
+  // About 5 ns for an element. Rows that are strided are copied together.
+  int64_t grain = std::max<int64_t>(1, 2000 / job.size);
+  if (x.strides[x.rank - 1] != 1 && job.rows >= 4 * kRowsAtOnce)
+    grain = (grain + kRowsAtOnce - 1) / kRowsAtOnce * kRowsAtOnce;
+  xt_parallel_for(rows, &job, job.rows, grain);
 }

@@ -1,21 +1,53 @@
 // Sorting is a routine of the runtime, which sees the dim that is sorted as its last axis. Where
-// only the first positions are read, it finds those alone, and leaves the others unwritten.
+// only the first positions or a few are read, it finds those alone, and leaves the others
+// unwritten.
 #include "ToLinalg/Lowering.h"
+
+#include <set>
 
 using namespace mlir;
 using namespace xtensor;
 
-/// How many of the first positions anybody reads.
-static int64_t countRead(ArgsortOp op) {
-  int64_t all = arrayType(op.getY()).getSize(op.getDimAttr()), read = 0;
+/// More places than this, or than a part of the row, are found by sorting it.
+static constexpr size_t kMostPlaces = 16, kPlacesPart = 32;
+
+/// The places of the order that anybody reads, as ranges. Nothing if they are not known.
+static std::optional<SmallVector<std::pair<int64_t, int64_t>>> rangesRead(ArgsortOp op) {
+  SmallVector<std::pair<int64_t, int64_t>> ranges;
   for (Operation *user : op->getUsers()) {
     auto slice = dyn_cast<SliceOp>(user);
     if (!slice || slice.getDims().size() != 1 || slice.getDims()[0] != op.getDimAttr() ||
-        slice.getOffsets()[0] != 0 || slice.getStrides()[0] != 1)
-      return all;
-    read = std::max(read, slice.getSizes()[0]);
+        slice.getStrides()[0] != 1)
+      return std::nullopt;
+    ranges.push_back({slice.getOffsets()[0], slice.getOffsets()[0] + slice.getSizes()[0]});
   }
-  return read;
+  return ranges;
+}
+
+/// The routine that finds what is read of an order, and its further options.
+static StringRef routineFor(ArgsortOp op, SmallVectorImpl<int64_t> &options) {
+  ArrayType type = arrayType(op.getY());
+  auto ranges = rangesRead(op);
+  if (type.isDynamic(op.getDimAttr()) || !ranges)
+    return "xt_argsort";
+  int64_t size = type.getSize(op.getDimAttr()), end = 0;
+  bool fromStart = true;
+  std::set<int64_t> places;
+  for (auto [from, to] : *ranges) {
+    fromStart &= from == 0;
+    end = std::max(end, to);
+    for (int64_t place = from; place < to && places.size() <= kMostPlaces; ++place)
+      places.insert(place);
+  }
+  if (fromStart && end < size) {
+    options.push_back(end);
+    return "xt_top_k";
+  }
+  if (places.size() > kMostPlaces || places.size() * kPlacesPart > static_cast<size_t>(size))
+    return "xt_argsort";
+  options.push_back(places.size());
+  llvm::append_range(options, places);
+  return "xt_select";
 }
 
 void xtensor::lowerArgsort(ArgsortOp op, Lowering &to) {
@@ -29,11 +61,7 @@ void xtensor::lowerArgsort(ArgsortOp op, Lowering &to) {
   Type element = arrayType(op.getX()).getElementType();
   ArrayAttr axes = to.b.getArrayAttr({to.axes(x.order, dims), to.axes(type.getDimNames(), dims)});
   SmallVector<int64_t> options{op.getDescending(), isUnsigned(element)};
-  int64_t read = countRead(op);
-  bool some = !type.isDynamic(op.getDimAttr()) && read < type.getSize(op.getDimAttr());
-  if (some)
-    options.push_back(read);
-  auto call = LibraryOp::create(to.b, to.loc(), some ? "xt_top_k" : "xt_argsort", x.tensor,
-                                to.empty(type), axes, options);
+  StringRef routine = routineFor(op, options);
+  auto call = LibraryOp::create(to.b, to.loc(), routine, x.tensor, to.empty(type), axes, options);
   to.setTensor(op.getY(), call.getResult(0));
 }

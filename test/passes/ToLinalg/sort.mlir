@@ -29,3 +29,14 @@ func.func @every_second(%x: !xtensor.array<t: 50, f32>) -> !xtensor.array<t: 4, 
   %0 = xtensor.slice %y [t] offsets [0] sizes [4] strides [2] : !xtensor.array<t: 50, i64>
   return %0 : !xtensor.array<t: 4, i64>
 }
+
+// Of few places, as quantiles read, those are found.
+// CHECK-LABEL: func.func @places
+// CHECK: xtensor.library "xt_select" ins(%arg0 : tensor<100xf32>)
+// CHECK-SAME: options = array<i64: 0, 0, 3, 9, 49, 50>
+func.func @places(%x: !xtensor.array<t: 100, f32>) -> (!xtensor.array<t: 2, i64>, !xtensor.array<t: 1, i64>) {
+  %y = xtensor.argsort %x along t : !xtensor.array<t: 100, f32>
+  %0 = xtensor.slice %y [t] offsets [49] sizes [2] strides [1] : !xtensor.array<t: 100, i64>
+  %1 = xtensor.slice %y [t] offsets [9] sizes [1] strides [1] : !xtensor.array<t: 100, i64>
+  return %0, %1 : !xtensor.array<t: 2, i64>, !xtensor.array<t: 1, i64>
+}

@@ -285,3 +285,45 @@ def test_searching_and_ranks_have_no_derivative() -> None:
     x = xt.array([3.0, 1, 2], "t")
     g = xt.grad(lambda x: xt.sum(xt.rank(x) * x) + xt.sum(xt.searchsorted(xt.sort(x), x) * 1.0))(x)
     assert g.values.tolist() == [3, 1, 2]
+
+
+@pytest.mark.parametrize("n", [65, 100, 1000, 1024, 5000])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i4", "i8", "u1"])
+def test_quantiles_by_selection(n: int, dtype: str) -> None:
+    """Of long rows only the places that are read are found: with ties, along either dim, in any order."""
+    rng = np.random.default_rng(n)
+    rows = [
+        rng.normal(size=n) * 20,
+        np.sort(rng.normal(size=n)) * 20,
+        np.arange(n)[::-1] % 64,
+        np.full(n, 7),
+        rng.integers(0, 3, n),
+    ]
+    x = np.stack([r - r.min() if dtype[0] == "u" else r for r in rows]).astype(dtype)
+    for array, axis in ((x, 1), (np.ascontiguousarray(x.T), 0)):
+        ours_ = xt.array(array, ("a", "b"))
+        dim = "ab"[axis]
+        wide = array.astype("f8")
+        for found, level in zip(
+            xt.jit(lambda x, d=dim: xt.quantile(x, [0.0, 0.1, 0.5, 0.9, 1.0], d))(ours_).values,
+            [0, 0.1, 0.5, 0.9, 1],
+            strict=True,
+        ):
+            rtol = {"f2": 1e-3, "f4": 1e-6}.get(dtype, 1e-12)
+            np.testing.assert_allclose(found.astype("f8"), np.quantile(wide, level, axis=axis), rtol=rtol, atol=rtol)
+
+
+def test_places_are_those_of_the_stable_order() -> None:
+    x = np.random.default_rng(0).integers(0, 50, (3, 3000)).astype("f4")
+    x[1, ::7] = np.nan
+    x[2, ::5] = -0.0
+    places = (700, 1499, 1500, 2990)
+    for descending in (False, True):
+
+        def read(x: Any, descending: bool = descending) -> list[Any]:
+            order = xt.argsort(x, "t", descending=descending)
+            return [order.isel(t=i) for i in places]
+
+        whole = xt.argsort(xt.array(x, ("a", "t")), "t", descending=descending).values
+        for found, place in zip(xt.jit(read)(xt.array(x, ("a", "t"))), places, strict=True):
+            np.testing.assert_array_equal(found.values, whole[:, place])
