@@ -14,7 +14,6 @@ import numpy as np
 from .. import _native
 from ..base import tree
 from ..base.calls import call_with, shown
-from ..base.errors import Error
 from ..base.refusals import not_an_array, unnamed
 from ..call.arguments import is_choice
 from ..call.arrays import as_array
@@ -77,7 +76,7 @@ def _step(op: str, fn: Callable[..., Any], i: int) -> Iterator[None]:
     """Errors say in which step they are raised."""
     try:
         yield
-    except Error as error:
+    except Exception as error:
         error.add_note(f"in step {i} of xt.{op}({name_of(fn)})")
         raise
 

@@ -153,6 +153,9 @@ def test_errors_are_those_of_programs() -> None:
         with pytest.raises(xt.DTypeError, match=r"the carry changes its type.*float(32|64) \(\)") as told:
             xt.scan(lambda c, v: (c + 1.5, None), xt.array(1, ()), X, dim="t")
         assert told.value.__notes__ == ["in step 0 of xt.scan(<lambda>)"]
+        with pytest.raises(ZeroDivisionError) as own:
+            xt.scan(lambda c, v: (c + 1 // int(v.item() == 0.0), None), 0.0, xt.array([0.0, 1.0], "t"), dim="t")
+        assert own.value.__notes__ == ["in step 1 of xt.scan(<lambda>)"]
         with pytest.raises(xt.DimensionError, match="there is no dim 's' in xs"):
             xt.scan(lambda c, v: (c, v), 0.0, X, dim="s")
         with pytest.raises(xt.ArgumentError, match="returns its carry unchanged"):
