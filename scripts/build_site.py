@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import json
 import re
 import shutil
@@ -27,7 +28,9 @@ SOURCE = SITE / "source"
 LINES = 40  # of a block's output
 EXAMPLE = re.compile(r"^Example:\n((?:.+(?:\n|$))+)", re.M)  # the section of a docstring
 PICTURE = re.compile(r"!\[([^]]+)\]\((pictures/[^)]+)\)")  # the text that describes it, and its file
-NAMED_BY_FILE = re.compile(r"\[(?:\w+/)*\w+\.md\](?=\((?:[./\w]+/)?\w+\.md\))")
+NAMED_BY_FILE = re.compile(r"\[(?:\w+/)*\w+\.md\]\(((?:[./\w]+/)?\w+\.md)(#[\w-]+)?\)")
+OWN_OUTPUT = re.compile(r"\s*(?:[^\n`]+:\n\s*)?^```text\n(.*?)^```", re.M | re.S)  # right below a block of Python
+DEFINED = re.compile(r"^def XTensor_(\w+)", re.M)
 
 # The navigation: the pages of each section, in the order in which a reader needs them.
 SECTIONS = {
@@ -46,6 +49,29 @@ SECTIONS = {
         "docs/layout", "docs/pipeline", "docs/autodiff", "CONTRIBUTING", "docs/decisions", "docs/upstream",
     ],
 }  # fmt: skip
+# What the page of a section says above its list.
+PROSE = {
+    "Start": """These pages are for your first day with xtensor. [Install](docs/install.md) puts the package on your
+machine. [Ten minutes to xtensor](docs/tour.md) goes from a record of temperatures to a forecast in a file, and
+[the gallery](docs/gallery.md) has complete programs. If you know NumPy, xarray, JAX, PyTorch or PyTensor, the page
+for this library says what to write here, and what differs.""",
+    "User guide": """Each page describes one part of the package, with programs that you can copy. Read
+[Semantics](docs/semantics.md) first: it says how dims match, which dtypes results have, and what happens to NaN.
+[Compiled functions](docs/jit.md) and [gradients](docs/gradients.md) come next. The other pages do not depend on
+each other. If a program is wrong or slow, begin with [debugging](docs/debugging.md) or
+[profiling](docs/profiling.md).""",
+    "Neighbours": """xtensor works inside of other libraries, and calls them. These pages show how functions of named
+arrays become functions of JAX, PyTorch, PyTensor and Dask, and how several processes run one program.""",
+    "How it works": """A Python function becomes a program of the dialect `xtensor`. In this dialect, arrays have named
+dims. A pass differentiates the program. Further passes give the dims an order, fuse loops, choose chunks and place
+results in memory, until LLVM makes machine code of it. [The phases](docs/pipeline.md) shows these steps, and how to
+print the program after each. [Layout](docs/layout.md) says in which folder each step is. The README of a folder in
+`passes/` describes the passes of one phase. To change the compiler, read [Contributing](CONTRIBUTING.md).""",
+}
+OF_A_WHEEL = """
+A wheel does not contain this program. Clone the repository, or copy the code of this page into a file. Then install
+the extras `[demo,xarray]`: see [Install](../docs/install.md#a-wheel).
+"""
 IN_EXAMPLES = "Examples use `xtensor` as `xt`, `numpy` as `np` and `xarray` as `xr`."
 DEEPER = "How it works"  # and all pages that no section names
 
@@ -53,7 +79,7 @@ DEEPER = "How it works"  # and all pages that no section names
 def with_outputs(page: Path) -> str:
     """The text of a page, with what each block of Python shows below it. A link that is the name of a file is the title
     of its page."""
-    text = NAMED_BY_FILE.sub("[]", page.read_text())
+    text = NAMED_BY_FILE.sub(functools.partial(titled, page), page.read_text())
     blocks = list(run_pages.BLOCK.finditer(text))
     if not blocks or run_pages.lacking(page):
         return text
@@ -62,11 +88,26 @@ def with_outputs(page: Path) -> str:
     subprocess.run(alone, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
     for block, shown in reversed(list(zip(blocks, json.loads(record.read_text()), strict=True))):
         lines = shown.rstrip().splitlines()
-        if lines:
+        own = OWN_OUTPUT.match(text, block.end())
+        if own and lines:
+            if own[1].rstrip().splitlines() != lines:
+                sys.exit(f"{page}: a block shows something else than the text below it:\n{shown}")
+        elif lines:
             kept = lines[:LINES] + ["..."] * (len(lines) > LINES)
             output = "\n".join(["", "", "````{div} output", "```text", *kept, "```", "````"])
             text = text[: block.end()] + output + text[block.end() :]
     return text
+
+
+def titled(page: Path, link: re.Match[str]) -> str:
+    """A link that is the name of a file, with a title: Sphinx takes that of the page, or that of the section."""
+    path, anchor = link[1], link[2]
+    if not anchor:
+        return f"[]({path})"
+    wanted = anchor.removeprefix("#")
+    sections = re.findall(r"^#+ (.*)", (page.parent / path).read_text(), re.M)
+    title = next(t for t in sections if re.sub(r"[^\w -]", "", t.lower()).replace(" ", "-") == wanted)
+    return f"[{title}]({path}{anchor})"
 
 
 def program_page(program: str, picture: str) -> str:
@@ -76,7 +117,7 @@ def program_page(program: str, picture: str) -> str:
         kind, _, body = cell.partition("\n")
         is_text = kind.strip() == "[markdown]"
         parts.append(re.sub(r"^# ?", "", body, flags=re.M) if is_text else f"```python\n{body.strip()}\n```\n")
-    return "\n".join([*parts, picture, ""])
+    return "\n".join([*parts, picture, OF_A_WHEEL])
 
 
 def reference(title: str, names: list[str]) -> str:
@@ -87,7 +128,9 @@ def reference(title: str, names: list[str]) -> str:
         kind = "class" if inspect.isclass(thing) else "function"
         takes = list_functions.called(thing) if kind == "function" else ""
         text = EXAMPLE.sub(r"Example:\n\n```pycon\n\1```\n", (inspect.getdoc(thing) or "") + "\n")
-        parts.append(f"\n`````{{py:{kind}}} {name}{takes}\n{text}\n`````\n")
+        room, _, last = name.rpartition(".")
+        module = f":module: xt.{room}\n\n" if room else ""  # else Sphinx writes linalg.eigh for xt.linalg.eigh
+        parts.append(f"\n`````{{py:{kind}}} {last}{takes}\n{module}{text}\n`````\n")
     return "".join(parts)
 
 
@@ -110,13 +153,31 @@ def tables() -> dict[str, str]:
     llvm = Path(subprocess.check_output(["llvm-config-22", "--prefix"], text=True).strip())
     command = [llvm / "bin/mlir-tblgen", "-I", llvm / "include", "-I", ROOT / "dialects"]
     ops = ["-gen-dialect-doc", "-dialect=xtensor", ROOT / "dialects/XTensor/XTensorOps.td"]
-    made = {"dialect": subprocess.check_output([*command, *ops], text=True)}
+    made = {"dialect": by_family(subprocess.check_output([*command, *ops], text=True))}
     for table in sorted((ROOT / "passes").glob("*/Passes.td")):
         text = subprocess.check_output([*command, "-gen-pass-doc", table], text=True)
         made[f"passes-{table.parent.name}"] = f"# Passes: {table.parent.name}\n\n" + re.sub(
             r"^##", "#", text, flags=re.M
         )
     return made
+
+
+def by_family(text: str) -> str:
+    """The page of the dialect, with its ops below their families: the files that declare them."""
+    families = {file: file.read_text() for file in sorted((ROOT / "dialects" / "XTensor").glob("?*Ops.td"))}
+    family_of = {op: file for file, source in families.items() for op in DEFINED.findall(source)}
+    before, _, rest = text.replace("[TOC]\n\n", "").partition("## Operations\n")
+    ops, mark, after = rest.partition("## Types\n")
+    found: dict[Path, list[str]] = {file: [] for file in families}
+    for op in re.split(r"^(?=### )", ops, flags=re.M)[1:]:
+        found[family_of[op.split("::xtensor::")[1].split(")")[0]]].append(op)
+    parts = [before]
+    for file, described in found.items():
+        if described:
+            lines = itertools.takewhile(lambda line: line.startswith("//"), families[file].splitlines())
+            about = " ".join(line.removeprefix("//").strip() for line in lines).strip()
+            parts.append(f"## {file.stem.removesuffix('Ops')} ops\n\n{about}\n\n{''.join(described)}")
+    return "".join([*parts, mark, after])
 
 
 def file_of(title: str) -> str:
@@ -166,7 +227,7 @@ def main() -> None:
     rest = [p.removesuffix(".md") for p in pages if p.removesuffix(".md") not in named]
     for title, entries in SECTIONS.items():
         of_section = [p for p in entries + rest * (title == DEEPER) if f"{p}.md" in pages]
-        write(f"{file_of(title)}.md", f"# {title}\n" + toctree(of_section))
+        write(f"{file_of(title)}.md", f"# {title}\n\n{PROSE[title]}\n" + toctree(of_section))
     write("index.md", index + toctree([*map(file_of, SECTIONS), "reference/index"], ":hidden:"))
     sphinx = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-j", "2", "-c", "docs/site"]
     subprocess.run([*sphinx, str(SOURCE), str(SITE / "html")], check=True, cwd=ROOT)

@@ -14,8 +14,10 @@ def XTensor_Dialect : Dialect {
   let description = [{
     A program of this dialect computes with arrays whose dimensions have names. Ops align their
     operands by name, so the dialect needs no axis numbers, no matching of ranks and no transposes.
-    It has few ops, nearly all of which are pure. Derivatives and lowerings of ops are defined in
-    passes, not here.
+    Nearly all ops are pure. Each file `<Family>Ops.td` has the ops of one family. The record of an
+    elementwise op also has its derivative (`partials`), and the functions that it is lowered to
+    (`math` and `kernel` are two of these fields). For all other ops, tables and patterns in
+    `passes/` define derivatives and lowerings.
   }];
   let cppNamespace = "::xtensor";
   let useDefaultTypePrinterParser = 1;

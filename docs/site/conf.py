@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import functools
 import re
 import sys
 from importlib.metadata import version as version_of
@@ -12,13 +14,18 @@ import xtensor
 from docutils import nodes
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
+from sphinx.pycode import ModuleAnalyzer
 from sphinx.transforms import SphinxTransform
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
+import list_functions
 from ir_lexer import IRLexer
 
 # Functions are listed as users write them, xt.sum; viewcode imports the module of that name.
 sys.modules["xt"] = xtensor
+for _room in list_functions.ROOMS:
+    sys.modules[f"xt.{_room}"] = getattr(xtensor, _room)
 
 project = "xtensor"
 author = "the authors of xtensor"
@@ -72,6 +79,38 @@ class LinkFunctions(SphinxTransform):
             link += literal
 
 
+def source_of(app: Sphinx, module: str) -> tuple[str, dict[str, tuple[str, int, int]]] | None:
+    """The source of a module, and the lines of its definitions. Sphinx itself does not find what an assignment defines,
+    such as `exp = _unary(..)`."""
+    if not module.startswith("xtensor"):
+        return None
+    analyzer = ModuleAnalyzer.for_module(module)
+    analyzer.find_tags()
+    tags = dict(analyzer.tags)
+    for statement in ast.parse(analyzer.code).body:
+        if isinstance(statement, ast.Assign):
+            for name in (target for target in statement.targets if isinstance(target, ast.Name)):
+                tags.setdefault(name.id, ("def", statement.lineno, statement.end_lineno or statement.lineno))
+    return analyzer.code, tags
+
+
+@functools.cache
+def assigned() -> dict[str, str]:
+    """The modules of functions that assignments define. Their `__module__` is that of the function that made them."""
+    found = {}
+    for path in sorted((Path(xtensor.__file__).parent / "ops").glob("*.py")):
+        for statement in ast.parse(path.read_text()).body:
+            if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+                for target in statement.targets:
+                    found[ast.unparse(target)] = f"xtensor.ops.{path.stem}"
+    return found
+
+
+def module_of(app: Sphinx, module: str, name: str) -> str | None:
+    """The module that defines a function of the reference; None: Sphinx finds it."""
+    return assigned().get(name) if module == "xt" else None
+
+
 def leave_as_text(app: Sphinx, env: Any, node: pending_xref, content: nodes.Element) -> nodes.Element | None:
     """What has no entry, such as xt.Error or the name of an example, stays as it is: it is no broken link."""
     return content if node["refdomain"] == "py" and node["reftarget"].startswith("xt.") else None
@@ -81,3 +120,5 @@ def setup(app: Sphinx) -> None:
     app.add_lexer("mlir", IRLexer)
     app.add_transform(LinkFunctions)
     app.connect("missing-reference", leave_as_text)
+    app.connect("viewcode-find-source", source_of)
+    app.connect("viewcode-follow-imported", module_of)

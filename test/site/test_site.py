@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import subprocess
 import sys
 import threading
@@ -94,6 +95,47 @@ def test_a_name_in_the_text_leads_to_the_function_and_its_source(page: Page) -> 
     page.wait_for_url("**/reference/several-processes.html#xt.gather")
     page.locator("dt[id='xt.gather'] a:has-text('[source]')").click()
     assert "def gather(" in page.locator("[id='gather']").first.inner_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "family", "defined"),
+    [("xt.exp", "elementwise-of-one-array", "exp = "), ("xt.linalg.eigh", "linear-algebra", "def eigh(")],
+)
+def test_a_function_has_its_full_name_and_its_source(page: Page, name: str, family: str, defined: str) -> None:
+    page.goto(f"/reference/{family}.html")
+    entry = page.locator(f"dt[id='{name}']")
+    assert entry.inner_text().startswith(f"{name}(")
+    entry.locator("a:has-text('[source]')").click()
+    assert defined in page.locator(f"[id='{name.rpartition('.')[2]}']").first.inner_text()
+
+
+def test_every_function_of_the_reference_has_a_source(page: Page) -> None:
+    lacking = []
+    for family in sorted((SITE / "reference").glob("*.html")):
+        if family.stem in ("array", "dialect", "index") or family.stem.startswith("passes-"):
+            continue
+        page.goto(f"/reference/{family.name}")
+        lacking += page.eval_on_selector_all(
+            "dl.py > dt[id]", "all => all.filter(e => !e.querySelector('.viewcode-link')).map(e => e.id)"
+        )
+    assert lacking == []
+
+
+def test_no_link_is_called_as_a_file() -> None:
+    named = re.compile(r"<a [^>]*>(?:<[^>]*>)*[\w/]+\.md(?:<[^>]*>)*</a>")
+    found = [(p.name, named.findall(p.read_text())) for p in sorted((SITE / "docs").glob("*.html"))]
+    assert [(name, links) for name, links in found if links] == []
+
+
+def test_the_ops_of_the_dialect_stand_below_their_families(page: Page) -> None:
+    page.goto("/reference/dialect.html")
+    assert "[TOC]" not in page.locator("article").inner_text()
+    assert page.locator("section#elementwise-ops section").count() > 50
+
+
+def test_an_output_is_shown_once(page: Page) -> None:
+    page.goto("/docs/debugging.html")
+    assert page.locator("article").inner_text().count("x = 1.500000, error = 2.5e-01") == 1
 
 
 def test_the_dark_theme_stays(page: Page) -> None:

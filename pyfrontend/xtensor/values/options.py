@@ -139,22 +139,22 @@ def _float(dtype: Any) -> DType:
 class option:  # noqa: N801 (used like a function)
     """Sets options: called as a function for the whole process, in a `with` statement for its block.
 
-    ``outer="forbid"``: a broadcast in which each operand has a dim that the other does not have is an error.
-    ``index="clip"``: reads out of range give the nearest element, and do not raise.
-    ``device="vulkan"``: new arrays are made there, and programs without array arguments run there.
-    ``deterministic=True``: devices add and multiply floats by position in the order of the indices, so every run
-    gives the same result; this takes longer. The CPU always does so.
-    ``default_float="f4"``: new arrays are float32 where neither an array nor dtype= decides it.
-    ``strict=True``: as outer="forbid"; also forbids a contraction of an array with itself that keeps a dim, and
-    float32 arrays that become float64 because of others.
-    ``skipna=True``: reductions leave NaN out, as in xarray, where a call does not give `skipna=`.
-    ``copy=True``: arrays over memory of NumPy, DLPack and xarray are copies, which later writes do not change.
-    ``jit=False``: functions of `xt.jit` run op by op, and bodies of loops and branches in Python, so that `print` and
-    pdb see values. Functions that are differentiated or vectorized are traced all the same.
-    ``nan="raise"``: after each call the results are checked. For a NaN or an infinity that comes from finite arguments
-    a second run looks for the op that made it, in loops and derivatives too, and NonFiniteError tells it.
-    ``log="compile"``: each compilation is told, with its reason, by the logger "xtensor" at level INFO, or on stderr
-    where no logging is set up. ``log=None`` ends it. `f.compilations` has the same for one function.
+    * `outer="forbid"`: a broadcast in which each operand has a dim that the other does not have is an error.
+    * `index="clip"`: reads out of range give the nearest element, and do not raise.
+    * `device="vulkan"`: new arrays are made there, and programs without array arguments run there.
+    * `deterministic=True`: devices add and multiply floats by position in the order of the indices. Then every run
+      gives the same result, and takes longer. The CPU always does so.
+    * `default_float="f4"`: new arrays are float32 where neither an array nor dtype= decides it.
+    * `strict=True`: as outer="forbid". It also forbids a contraction of an array with itself that keeps a dim, and
+      float32 arrays that become float64 because of others.
+    * `skipna=True`: reductions leave NaN out, as in xarray, where a call does not give `skipna=`.
+    * `copy=True`: arrays over memory of NumPy, DLPack and xarray are copies, which later writes do not change.
+    * `jit=False`: functions of `xt.jit` run op by op, and bodies of loops and branches in Python, so that `print` and
+      pdb see values. Functions that are differentiated or vectorized are traced all the same.
+    * `nan="raise"`: after each call the results are checked. For a NaN or an infinity that comes from finite
+      arguments, a second run looks for the op that made it, in loops and derivatives too. NonFiniteError tells it.
+    * `log="compile"`: the logger "xtensor" tells each compilation with its reason at level INFO, or on stderr where no
+      logging is set up. `log=None` ends it. `f.compilations` has the same for one function.
 
     Other threads and tasks do not see the options of a block. A call outside of `with` holds here at once.
     Elsewhere it holds as soon as its result is dropped, which for a statement is at once.
