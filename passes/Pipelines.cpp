@@ -256,20 +256,28 @@ struct DumpPhase : PassWrapper<DumpPhase, OperationPass<ModuleOp>> {
 /// Tells the `PhaseTimes` of the thread that a phase has ended.
 struct EndPhase : PassWrapper<EndPhase, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(EndPhase)
-  EndPhase(StringRef phase) : phase(phase.str()) {}
+  EndPhase() = default;
+  EndPhase(const EndPhase &other) : PassWrapper(other) {}
+  EndPhase(StringRef name) { phase = name.str(); }
   StringRef getName() const final { return "EndPhase"; }
+  StringRef getArgument() const final { return "xtensor-end-phase"; }
+  StringRef getDescription() const final { return "measures the time of a phase"; }
   void runOnOperation() final {
     markAllAnalysesPreserved();
     if (PhaseTimes *times = PhaseTimes::current())
       times->add(phase);
   }
-  std::string phase;
+  Option<std::string> phase{*this, "phase", llvm::cl::desc("which ends")};
 };
 
 /// Says in the module which device or processor it is for, and the caches of a processor.
 struct SetTarget : PassWrapper<SetTarget, OperationPass<ModuleOp>> {
-  SetTarget(StringRef target) : target(target.str()) {}
+  SetTarget() = default;
+  SetTarget(const SetTarget &other) : PassWrapper(other) {}
+  SetTarget(StringRef name) { target = name.str(); }
   StringRef getName() const final { return "SetTarget"; }
+  StringRef getArgument() const final { return "xtensor-set-target"; }
+  StringRef getDescription() const final { return "says in the module what it is compiled for"; }
   void getDependentDialects(DialectRegistry &registry) const final {
     registry.insert<DLTIDialect>();
   }
@@ -277,23 +285,28 @@ struct SetTarget : PassWrapper<SetTarget, OperationPass<ModuleOp>> {
     markAllAnalysesPreserved();
     if (target == "cpu") // this machine's
       return setCaches(getOperation(), cachesOfHost());
-    std::optional<Processor> processor = processorOf(target);
+    std::optional<Processor> processor = processorOf(target.getValue());
     if (processor)
       setCaches(getOperation(), processor->caches);
     StringRef name = processor ? kProcessorAttr : kTargetAttr;
-    if (Profile profile(target); name == kTargetAttr && !profile.problem().empty()) {
+    if (Profile profile(target.getValue()); name == kTargetAttr && !profile.problem().empty()) {
       getOperation().emitError(profile.problem());
       return signalPassFailure();
     }
-    getOperation()->setAttr(name, StringAttr::get(&getContext(), target));
+    getOperation()->setAttr(name, StringAttr::get(&getContext(), target.getValue()));
   }
-  std::string target;
+  Option<std::string> target{*this, "target", llvm::cl::desc("a device or processor"),
+                             llvm::cl::init("cpu")};
 };
 
 /// Refuses what no phase will be able to compile, before the phases turn it into something else.
 struct CheckProgram : PassWrapper<CheckProgram, OperationPass<ModuleOp>> {
-  CheckProgram(bool needsMain) : needsMain(needsMain) {}
+  CheckProgram() = default;
+  CheckProgram(const CheckProgram &other) : PassWrapper(other) {}
+  CheckProgram(bool needed) { needsMain = needed; }
   StringRef getName() const final { return "CheckProgram"; }
+  StringRef getArgument() const final { return "xtensor-check-program"; }
+  StringRef getDescription() const final { return "refuses what no phase can compile"; }
   void runOnOperation() final {
     markAllAnalysesPreserved();
     ModuleOp module = getOperation();
@@ -343,7 +356,7 @@ struct CheckProgram : PassWrapper<CheckProgram, OperationPass<ModuleOp>> {
     }
     return WalkResult::advance();
   }
-  bool needsMain;
+  Option<bool> needsMain{*this, "needs-main", llvm::cl::desc("refuse modules without @main")};
 };
 
 struct CompileOptions : PassPipelineOptions<CompileOptions> {
@@ -465,6 +478,10 @@ void xtensor::registerAllXTensorPasses() {
   registerMetalPasses();
   registerNVVMPasses();
   registerPass(createMakeEntryPass);
+  // So that a reproducer of a failing pipeline runs.
+  PassRegistration<SetTarget>();
+  PassRegistration<CheckProgram>();
+  PassRegistration<EndPhase>();
   registerPhases();
 }
 
