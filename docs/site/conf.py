@@ -43,6 +43,7 @@ myst_enable_extensions = ["colon_fence"]
 html_theme = "pydata_sphinx_theme"
 html_title = f"xtensor {version.partition('+')[0]}"
 html_static_path = ["static"]
+html_extra_path = ["versions.json"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
@@ -51,6 +52,10 @@ html_theme_options = {
     "navigation_with_keys": True,
     "navbar_align": "left",
     "header_links_before_dropdown": 6,
+    # One file lists all versions, at the root of the server: old sites show new versions, too.
+    "switcher": {"json_url": "/versions.json", "version_match": "dev" if ".dev" in version else version},
+    "check_switcher": False,
+    "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
     "footer_start": ["copyright"],
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import urlparse
 
 import pytest
 import xtensor
@@ -136,6 +138,16 @@ def test_the_ops_of_the_dialect_stand_below_their_families(page: Page) -> None:
 def test_an_output_is_shown_once(page: Page) -> None:
     page.goto("/docs/debugging.html")
     assert page.locator("article").inner_text().count("x = 1.500000, error = 2.5e-01") == 1
+
+
+def test_other_versions_are_one_click_away(page: Page) -> None:
+    page.goto("/docs/tour.html")
+    page.locator("button.version-switcher__button:visible").click()
+    entries = page.locator(".version-switcher__menu:visible a")
+    listed = json.loads((SITE / "versions.json").read_text())
+    assert [entry.inner_text().strip() for entry in entries.all()] == [version["name"] for version in listed]
+    entries.first.click()
+    assert urlparse(page.url).path == "/docs/tour.html"  # the same page of that version
 
 
 def test_the_dark_theme_stays(page: Page) -> None:
