@@ -75,7 +75,7 @@ wheel: setup
 	scripts/wheel.sh
 
 wheel-test: wheel
-	scripts/test_wheel.sh dist/*.whl
+	scripts/test_wheel.sh
 
 # Wheels for the Pythons of newer Debians, too; each is tried in the Debian that has its Python
 wheels: wheel

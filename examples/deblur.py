@@ -16,6 +16,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import xtensor as xt
 from sklearn.datasets import load_sample_image
+from tqdm import tqdm
 
 SHORT = "GALLERY_SHORT" in os.environ  # a smaller part of the image, and fewer steps
 SIZE, STEPS = (96, 25) if SHORT else (256, 40)
@@ -66,12 +67,14 @@ def wiener(shaken):
 
 def loss(image):
     """How far the blurred image is from the photograph, and the length of all edges, over all colors together."""
+    xt.debug.callback(bar.update)
     edges = sum(xt.square(image - image.roll({dim: 1})) for dim in ("y", "x"))
     total_variation = xt.sum(xt.sqrt(xt.sum(edges, "color") + 1e-4))
     return 0.5 * xt.sum(xt.square(blur(image) - shaken)) + WEIGHT * total_variation
 
 
-best = xt.optim.lbfgs(loss, wiener(shaken), max_steps=STEPS)
+with tqdm(desc="sharpening", unit=" values") as bar:
+    best = xt.optim.lbfgs(loss, wiener(shaken), max_steps=STEPS)
 results = {
     "shaken": shaken,
     "divided by the blur": divided(shaken),

@@ -16,6 +16,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import xtensor as xt
 from sklearn.datasets import load_diabetes
+from tqdm import tqdm
 
 SHORT = "GALLERY_SHORT" in os.environ  # fewer patients, and fewer steps
 FITTED, STEPS = (100, 15) if SHORT else (200, 40)
@@ -67,11 +68,17 @@ def log_likelihood(p, x, y):
 # %% [markdown]
 # ## The fit
 #
-# `lbfgs` runs in one compiled loop, value and gradient included.
+# `lbfgs` runs in one compiled loop, value and gradient included. A callback in it moves the progress bar.
 
 # %%
 start = {"length": xt.zeros(feature=10) + np.log(3.0), "signal": xt.array(0.0, ()), "noise": xt.array(-1.0, ())}
-best = xt.optim.lbfgs(lambda p: -log_likelihood(p, x, y), start, max_steps=STEPS)
+with tqdm(desc="fitting", unit=" values") as bar:
+
+    def loss(p):
+        xt.debug.callback(bar.update)
+        return -log_likelihood(p, x, y)
+
+    best = xt.optim.lbfgs(loss, start, max_steps=STEPS)
 p = best.parameters
 first, last = log_likelihood(start, x, y).item(), log_likelihood(p, x, y).item()
 print(f"log marginal likelihood: {first:.1f} at the start, {last:.1f} after {best.steps.item()} steps")

@@ -23,6 +23,7 @@ from pathlib import Path
 
 # Debian's packages whose files are in a wheel, and Python's.
 LINKED = ("libmlir-22-dev", "libzstd-dev", "libspirv-cross-c-shared0")
+LARGEST = 50e6  # bytes
 BUNDLED = ("scipy-openblas32", "nanobind")
 
 
@@ -84,6 +85,8 @@ def main(raw: Path, dist: Path, openblas: Path | None = None) -> None:
             sys.exit(f"auditwheel does not call {wheel.name} a manylinux wheel")
         if os.environ.get("XTENSOR_DRAFT") != "1":
             run("advzip", "--recompress", "-3", wheel)
+            if wheel.stat().st_size > LARGEST:
+                sys.exit(f"{wheel.name} has {wheel.stat().st_size / 1e6:.1f} MB, {LARGEST / 1e6:.0f} at most")
         shutil.move(wheel, dist / wheel.name)
         print(f"dist/{wheel.name}: {(dist / wheel.name).stat().st_size / 1e6:.1f} MB")
 

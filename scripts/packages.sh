@@ -2,12 +2,20 @@
 
 step() { printf '%4ds  %s\n' "$SECONDS" "$1"; }
 
+# no_network WHAT HOW: after the messages of a program that could not fetch.
+no_network() {
+  echo "$1 could not be fetched: the messages above say why. Is there a network, or a proxy?" >&2
+  echo "$2." >&2
+  exit 1
+}
+
 # install_requirements FILE: pip, unless this very file was installed before.
 install_requirements() {
   local stamp=.venv/.installed-$(basename "$1")
   cmp -s "$1" "$stamp" && return
   step "Python packages: $1"
-  .venv/bin/python -m pip install -q --disable-pip-version-check -r "$1"
+  .venv/bin/python -m pip install -q --disable-pip-version-check -r "$1" ||
+    no_network "Python's packages" "pip reads https_proxy, and PIP_INDEX_URL for another index"
   cp "$1" "$stamp"
 }
 
@@ -33,7 +41,14 @@ missing() {
 check_debian_packages() {
   local wanted
   mapfile -t wanted < <(missing "$@")
-  [ ${#wanted[@]} -gt 0 ] && [ "$(id -u)" != 0 ] || return 0
+  [ ${#wanted[@]} -gt 0 ] || return 0
+  if ! command -v apt-get >/dev/null; then
+    echo "These packages are missing, by their names in Debian, and there is no apt-get here:" >&2
+    echo "    ${wanted[*]}" >&2
+    echo "docs/install.md says how to build xtensor on other systems" >&2
+    exit 1
+  fi
+  [ "$(id -u)" != 0 ] || return 0
   if ! command -v sudo >/dev/null || ! { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
     echo "These Debian packages are missing, and neither root nor sudo is at hand:" >&2
     echo "    ${wanted[*]}" >&2
@@ -63,5 +78,6 @@ install_debian_packages() {
   update_debian_lists "${wanted[@]}"
   step "Debian packages: ${wanted[*]}"
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends "${wanted[@]}" >/dev/null
+    apt-get install -y -qq --no-install-recommends "${wanted[@]}" >/dev/null ||
+    no_network "Debian's packages" "apt-get reads the setting Acquire::http::Proxy, and mirrors from /etc/apt"
 }

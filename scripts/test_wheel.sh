@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # Installs a wheel as a user of Debian has it: no LLVM, no compiler, no root, no network; then runs
-# test/wheel/ there: test_wheel.sh dist/xtensor_mlir-*.whl. The Debian is the one whose Python the
-# wheel is for. It is made by mmdebstrap once, and kept in the cache folder with what pip has fetched.
+# test/wheel/ there: test_wheel.sh [WHEEL]. Without a name it takes the wheel for the Python of .venv.
+# The Debian is the one whose Python the wheel is for. It is made by mmdebstrap once, and kept in the
+# cache folder with what pip has fetched.
 # Programs of a wheel for another processor run in QEMU. Needs root, for a chroot.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
 python=.venv/bin/python
-wheel=$1
 here=$(uname -m)
+own=$($python -c 'import sys; print("cp%d%d" % sys.version_info[:2])')
+wheel=${1:-$(echo dist/xtensor_mlir-*-"$own"-*_"$here".whl)}
 processor=$here
 case $wheel in
   *_aarch64.whl) processor=aarch64 ;;
@@ -48,18 +50,20 @@ if ! [ -e "$system" ]; then
     --include=coreutils,dash,grep,libstdc++6,python3,python3-venv "$suite" "$system.new"
   mv "$system.new" "$system"
 fi
-if ! [ -e "$needed/.done" ]; then
-  step "Python packages that it needs"
-  mapfile -t requirements < <($python -c 'import email, sys, zipfile
+requirements=$($python -c 'import email, sys, zipfile
 wheel = zipfile.ZipFile(sys.argv[1])
 (metadata,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
 for line in email.message_from_bytes(wheel.read(metadata)).get_all("Requires-Dist"):
     if "extra ==" not in line:
         print(line)' "$wheel")
+if [ "$(cat "$needed/.done" 2>/dev/null)" != "$requirements" ]; then
+  step "Python packages that it needs"
+  mapfile -t wanted <<<"$requirements"
   $python -m pip download -q --disable-pip-version-check --only-binary :all: \
     --python-version "$for_python" --platform "manylinux2014_$processor" \
-    --platform "manylinux_2_27_$processor" --platform "manylinux_2_28_$processor" -d "$needed" "${requirements[@]}" xarray
-  touch "$needed/.done"
+    --platform "manylinux_2_27_$processor" --platform "manylinux_2_28_$processor" \
+    -d "$needed" "${wanted[@]}" xarray
+  echo "$requirements" >"$needed/.done"
 fi
 
 step "install"

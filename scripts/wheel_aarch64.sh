@@ -80,5 +80,6 @@ done
 cp -r "$work/installed/." "$package"
 $python -m wheel pack -d "$work" "$package" >/dev/null
 $python -m wheel tags --remove --platform-tag=linux_aarch64 "$work"/*.whl >/dev/null
+rm -f dist/xtensor_mlir-*_aarch64*
 $python scripts/finish_wheel.py "$work"/*.whl dist "$root/packages/scipy_openblas32/lib"
 step "done"

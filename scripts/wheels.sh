@@ -68,6 +68,7 @@ for suite in "${suites[@]}"; do
   cp -r "$work/extensions/." "$package"
   $python -m wheel pack -d "$work" "$package" >/dev/null
   $python -m wheel tags --remove --python-tag="$tag" --abi-tag="$tag" "$work"/*.whl >/dev/null
+  rm -f dist/xtensor_mlir-*-"$tag"-*_"$(uname -m)"*
   $python scripts/finish_wheel.py "$work"/*.whl dist
 done
 step "done"

@@ -2,7 +2,6 @@
 // alike. An all_to_all sends each process only the elements that it then works on.
 #include "Distribute/Moves.h"
 
-#include "Distribute/Blocks.h"
 #include "Distribute/Halos.h"
 
 using namespace mlir;
@@ -146,8 +145,8 @@ private:
 
 FailureOr<bool> xtensor::moveSplit(Distributor &t, Operation *op, ArrayRef<Attribute> touched,
                                    ArrayRef<Attribute> fixed, bool isCheap) {
-  // The sizes of the parts, and with them the bits, would depend on the number of processes.
-  if (t.isDeterministic() && roundsBySize(op))
+  // Whether it moves depends on the number of processes, and the order of later sums on that.
+  if (t.isDeterministic())
     return false;
   auto wanted = t.wantedOf(op);
   if (failed(wanted))
