@@ -28,9 +28,9 @@ class Watch:
         self.arrays: list[tuple[Array, bytes, str | None]] = []
 
     def check(self) -> None:
-        """Raises ArgumentError about the first whose memory is another one now."""
+        """Raises ArgumentError about the first whose memory was written to, unless a call took it over."""
         for array, before, where in self.arrays:
-            if _digest(array) != before:
+            if array._donation is None and _digest(array) != before:
                 made = f", which was made at {where}," if where else ""
                 raise ArgumentError(
                     f"the memory of an array, {describe_array(array)}{made} was written to afterwards. Copy it: "

@@ -69,3 +69,18 @@ def test_what_is_no_shared_memory_is_not_watched() -> None:
         a[:] = 1.0
         check()
     assert not any(x.values.any() for x in made)
+
+
+@pytest.mark.cpu_only("memory is shared with NumPy")
+def test_memory_that_a_call_took_over_is_not_watched() -> None:
+    twice = xt.jit(lambda x: x * 2.0, donate=0)
+    a = np.ones(4)
+    with xt.debug.check_shared():
+        x = xt.array(np.ones(4), "t")
+        x = twice(x)
+        assert x.values.tolist() == [2.0] * 4
+    with pytest.raises(xt.ArgumentError, match="was written to afterwards"), xt.debug.check_shared():
+        taken, kept = xt.array(np.ones(4), "t"), xt.array(a, "t")
+        twice(taken)
+        a[0] = 5.0
+    assert kept.values[0] == 5.0
