@@ -177,11 +177,14 @@ def why(new: Key, old: Key, dynamic: frozenset[str] = frozenset()) -> list[str]:
     """What distinguishes what a program is compiled for from what an earlier one was. `dynamic`: the dims that
     ``dynamic_dims=`` names."""
     found = [*_around(new, old), *_given(new, old)]
-    if new.names != old.names or new.static.keys() != old.static.keys():
-        return found + _structures(new, old) or [_REORDERED]
-    found += _statics(new, old)
+    is_alike = new.names == old.names and new.static.keys() == old.static.keys()
+    if not is_alike:
+        found = found + _structures(new, old) or [_REORDERED]
+    found += _statics(new, old, is_alike)
+    was = dict(zip(old.names, old.specs, strict=True))
     sizes: dict[tuple[str, Any, Any], list[str]] = {}
-    for name, a, b in zip(new.names, old.specs, new.specs, strict=True):
+    for name, b in zip(new.names, new.specs, strict=True):
+        a = was.get(name, b)  # what only one of them has is told of already
         if a == b:
             continue
         if a.weak != b.weak or (a.weak and a.dtype != b.dtype):
@@ -272,16 +275,17 @@ def _head(name: str) -> str:
     return re.split(r"[.\[]", name, maxsplit=1)[0]
 
 
-def _statics(new: Key, old: Key) -> list[str]:
+def _statics(new: Key, old: Key, is_alike: bool) -> list[str]:
+    """Static arguments of both calls that differ; `is_alike`: and nodes, where both have the same arguments."""
     found = []
     for name, (text, cls, what) in new.static.items():
-        was, its_cls, before = old.static[name]
+        was, its_cls, before = old.static.get(name, (text, cls, what))
         if what == before:
             continue
         found.append(f"argument {name} was {was}, now {text}")
         if new.is_jitted and cls is its_cls and _NUMBER.fullmatch(was) and _NUMBER.fullmatch(text):
             found[-1] += "; as an argument that is not static it would not compile again"
-    for name, (kind, what) in new.nodes.items():
+    for name, (kind, what) in new.nodes.items() if is_alike else ():
         was, before = old.nodes.get(name, (kind, what))
         if was != kind:
             found.append(f"argument {name} was a {was}, now a {kind}")

@@ -95,6 +95,23 @@ def test_nearest_earlier_program_is_compared() -> None:
     assert len(reasons(f)) == 1 and "dim a was 2, now 4" in reasons(f)[0]
 
 
+def test_program_with_other_arguments_is_compared_by_all_that_differs() -> None:
+    f = xt.jit(lambda x, y=1.0: x * y)
+    f(xt.zeros(t=2))
+    f(xt.zeros(t=2), 2.0)
+    f(xt.zeros(t=3))
+    assert reasons(f) == ('argument x: dim t was 2, now 3; dynamic_dims=("t",) would keep one program',)
+    f(xt.zeros(t=2, dtype="f4"), y=2.0)
+    assert reasons(f) == (
+        "argument y is given by keyword now, and was given by position",
+        "argument x: dtype was float64, now float32",
+    )
+    g = xt.jit(lambda x, *more: x)
+    g(xt.zeros(t=2))
+    g(xt.zeros(t=3), 1.0)
+    assert reasons(g) == ("argument 1 is given now, and was left out", "argument x: dim t was 2, now 3")
+
+
 def test_static_arguments_and_options() -> None:
     f = xt.jit(lambda x, n: x * n, static="n")
     f(xt.zeros(a=2), 3)
