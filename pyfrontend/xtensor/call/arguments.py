@@ -229,6 +229,10 @@ class Call(Gathered):
     def full_specs(self) -> list[Spec]:
         return [t if isinstance(t, Spec) else spec_of_type(t) for t in self.specs]
 
+    def weak_arrays(self) -> frozenset[int]:
+        """The numbers of the arrays that are weak, and not Python numbers."""
+        return weak_arrays(self.key[1:])
+
     def _array(self, x: Any, abstract: bool) -> Any:
         """Adds `x` to the arrays; returns its type, or None if it is not an array."""
         kind = None if _is_enum(x) else kind_of(x)
@@ -254,6 +258,11 @@ class Call(Gathered):
             hint = "Declare it static: xt.jit(f, static=...), or make its class a pytree: xt.tree.register"
             return ArgumentTypeError(f"{str(error).splitlines()[0]}. {hint}")
         return error
+
+
+def weak_arrays(types: Iterable[Any]) -> frozenset[int]:
+    """Which of the keys of arrays are of weak arrays. Those of Python numbers are Specs."""
+    return frozenset(i for i, t in enumerate(types) if not isinstance(t, Spec) and t.weak)
 
 
 def _path(args: Any, kwargs: Any, i: int) -> str:

@@ -86,7 +86,7 @@ class Key:
     names: what each is called. static: what is not an array, by its name: a text, its class, and what tells it from
     others. nodes: dicts, lists and classes around these. given: the arguments of the call, and how each was given.
     labels: those of the arguments, where the function reads them. is_jitted: dynamic_dims= is an option of the
-    function."""
+    function. weak: the numbers of the specs that weak arrays have; the other weak ones are of Python numbers."""
 
     options: Options
     device: str
@@ -98,6 +98,11 @@ class Key:
     is_labelled: bool = False
     labels: Any = None
     is_jitted: bool = True
+    weak: frozenset[int] = frozenset()
+
+    def kinds(self) -> list[str]:
+        """What each of `specs` is of, without its dims and sizes."""
+        return [_kind(s, i in self.weak) for i, s in enumerate(self.specs)]
 
 
 # -- names of arguments -----------------------------------------------------------------------------------------------
@@ -132,6 +137,7 @@ def key_of(
     specs: Sequence[Spec],
     is_labelled: bool,
     labels: Any = None,
+    weak: frozenset[int] = frozenset(),
 ) -> Key:
     """The key of a call of `fn`, with the names of its parameters."""
     signature = signature_of(fn)
@@ -149,14 +155,10 @@ def key_of(
         found += _places(child, k)
     names = tuple(name for name, what, _ in found if what == "array")
     static, nodes = ({name: x for name, what, x in found if what == kind} for kind in ("static", "node"))
-    return Key(options, device, tuple(specs), names, static, nodes, given, is_labelled, labels)
+    return Key(options, device, tuple(specs), names, static, nodes, given, is_labelled, labels, weak=weak)
 
 
 # -- why again --------------------------------------------------------------------------------------------------------
-
-
-def _typed(s: Spec) -> str:
-    return f"a Python {_number(s.dtype)}"
 
 
 def _number(dtype: Any) -> str:
@@ -164,12 +166,18 @@ def _number(dtype: Any) -> str:
     return {"b": "bool", "i": "int", "c": "complex"}.get(dtype.kind, "float")
 
 
-def _kind(s: Spec) -> str:
-    return _typed(s) if s.weak else f"an array of {s.dtype.name}"
+def _kind(s: Spec, is_weak_array: bool) -> str:
+    if is_weak_array:
+        return f"a weak array of {s.dtype.name}"
+    return f"a Python {_number(s.dtype)}" if s.weak else f"an array of {s.dtype.name}"
 
 
-def _argument(name: str, s: Spec) -> str:
-    what = _typed(s).removeprefix("a ") if s.weak else f"{s.dtype.name} {describe(s.dims, s.shape)}"
+def _argument(name: str, s: Spec, is_weak_array: bool) -> str:
+    what = f"{s.dtype.name} {describe(s.dims, s.shape)}"
+    if is_weak_array:
+        what = f"weak {what}"
+    elif s.weak:
+        what = f"Python {_number(s.dtype)}"
     return f"{name}: {what}"
 
 
@@ -181,14 +189,16 @@ def why(new: Key, old: Key, dynamic: frozenset[str] = frozenset()) -> list[str]:
     if not is_alike:
         found = found + _structures(new, old) or [_REORDERED]
     found += _statics(new, old, is_alike)
-    was = dict(zip(old.names, old.specs, strict=True))
+    was = dict(zip(old.names, zip(old.specs, old.kinds(), strict=True), strict=True))
     sizes: dict[tuple[str, Any, Any], list[str]] = {}
-    for name, b in zip(new.names, new.specs, strict=True):
-        a = was.get(name, b)  # what only one of them has is told of already
-        if a == b:
+    for name, b, kind in zip(new.names, new.specs, new.kinds(), strict=True):
+        a, before = was.get(name, (b, kind))  # what only one of them has is told of already
+        if a == b and before == kind:
             continue
-        if a.weak != b.weak or (a.weak and a.dtype != b.dtype):
-            found.append(f"argument {name}: was {_kind(a)}, now {_kind(b)}")
+        if before != kind and (a.weak or b.weak):
+            found.append(f"argument {name}: was {before}, now {kind}")
+            if a == b:
+                found[-1] += "; an array from the start, as xt.array(1.0) is, would keep one program"
         elif a.dtype != b.dtype:
             found.append(f"argument {name}: dtype was {a.dtype.name}, now {b.dtype.name}")
         if set(a.dims) != set(b.dims):
@@ -347,10 +357,7 @@ class History:
         if known:
             found = min((why(key, old, self.dynamic) for old in reversed(known)), key=len)
             if not found:
-                found = [
-                    "a program for these types was compiled before: it had to make room for others, or it takes a weak "
-                    "array in place of a Python number, or the other way round"
-                ]
+                found = ["a program for these types was compiled before, and had to make room for others"]
                 if key not in known:
                     found = ["the arguments are not those of an earlier call"]
         else:
@@ -382,7 +389,7 @@ class History:
         """Tells of a program that was compiled just now."""
         defined = f"{self.about[0].co_filename}:{self.about[0].co_firstlineno}" if self.about else None
         names = [*key.names, *(f"argument {i}" for i in range(len(key.names), len(key.specs)))]
-        arguments = tuple(map(_argument, names, key.specs))
+        arguments = tuple(_argument(*of, i in key.weak) for i, of in enumerate(zip(names, key.specs, strict=True)))
         made = Compilation(
             program.name, defined, user_line(), arguments, key.device, program.source, dict(program.seconds), reasons
         )

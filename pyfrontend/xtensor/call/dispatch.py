@@ -26,6 +26,7 @@ from ..trace.tracer import Tracer, as_weak
 from ..values import options, targets
 from ..values.kinds import kind_in
 from ..values.spec import Spec, spec_of_type
+from .arguments import weak_arrays
 from .checked import check
 from .compilations import History, Key, static_of
 from .entry import Entry, Function
@@ -408,7 +409,8 @@ class _Eager:
                 static[called] = static_of(x, tuple(here.key))
         where = device.name if device else "cpu"
         how = options.current().of_programs, where, tuple(specs), tuple(names), static
-        return Key(*how, given=spelled, is_labelled=bool(found.labelled), is_jitted=False)
+        weak = weak_arrays(found.specs)
+        return Key(*how, given=spelled, is_labelled=bool(found.labelled), is_jitted=False, weak=weak)
 
     def unhashable(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Error:
         named = [

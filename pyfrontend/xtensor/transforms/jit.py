@@ -381,7 +381,7 @@ class _Compiler:
         labels = key[-1] if type(key[-1]) is LabelsKey else None
         device = entry.device.name if entry.device else "cpu"
         where = options.current().of_programs, device, call.structure, call.full_specs(), bool(call.labelled)
-        compiled_for = key_of(self.fn, *where, labels)
+        compiled_for = key_of(self.fn, *where, labels, call.weak_arrays())
         self.history.add(program, compiled_for, self.history.reasons(compiled_for, self.fn))
 
     def compile(self, call: Call, device: _native.Device | None) -> tuple[Program, Entry]:

@@ -81,7 +81,8 @@ class Split:
         self.history = History(name, (code_of(f),))
         self.reasons: tuple[str, ...] = ()
         device_name = self.device.name if self.device else "cpu"
-        self.key = key_of(f, options.current().of_programs, device_name, call.structure, call.full_specs(), False)
+        where = options.current().of_programs, device_name, call.structure, call.full_specs(), False
+        self.key = key_of(f, *where, weak=call.weak_arrays())
         self.cotangents = [(i, native_type(s)) for i, s in enumerate(self.results) if dtypes.is_inexact(s.dtype)]
 
     @property

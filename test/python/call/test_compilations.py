@@ -87,6 +87,27 @@ def test_reasons(name: str) -> None:
     assert reasons(f) == (reason,)
 
 
+def test_weak_array_in_place_of_a_python_number() -> None:
+    one = "; an array from the start, as xt.array(1.0) is, would keep one program"
+    f = xt.jit(lambda s: s * 0.5 + 1)
+    s: Any = 1.0
+    for _ in range(3):
+        s = f(s)
+    assert [c.arguments for c in f.compilations] == [("s: Python float",), ("s: weak float64 ()",)]
+    assert reasons(f) == (f"argument s: was a Python float, now a weak array of float64{one}",)
+    s = xt.array(1.0)
+    for _ in range(3):
+        s = f(s)
+    assert len(f.compilations) == 3
+    assert reasons(f) == ("argument s: was a weak array of float64, now an array of float64",)
+    f(2)
+    assert reasons(f) == ("argument s: was an array of float64, now a Python int",)
+    g = xt.jit(lambda s: s + 1)
+    g(xt.as_array(2))
+    g(2)
+    assert reasons(g) == (f"argument s: was a weak array of int64, now a Python int{one}",)
+
+
 def test_nearest_earlier_program_is_compared() -> None:
     f = xt.jit(lambda x: x + 1)
     f(xt.zeros(a=2, dtype="f4"))
