@@ -62,8 +62,12 @@ def left_out(op: str) -> bool:
     if not exporting():
         return False
     where = user_line()
-    text = f"xt.{op} is left out of the bundle, which has no Python{f' (at {where})' if where else ''}"
-    warnings.warn(text, stacklevel=4)  # the line that calls xt.debug
+    text = f"xt.{op} is left out of the bundle, which has no Python"
+    if where is None:
+        warnings.warn(text, stacklevel=2)
+        return True
+    file, _, line = where.rpartition(":")
+    warnings.warn_explicit(f"{text} (at {where})", UserWarning, file, int(line))
     return True
 
 

@@ -194,6 +194,20 @@ def test_a_bundle_leaves_prints_out_with_a_warning(capsys: Any) -> None:
     assert lines_of(capsys, lambda: inner(X)) == ["x [0.5 1.5 2.5] (i: 3)"]
 
 
+@pytest.mark.cpu_only("the bundle is for this processor")
+def test_a_bundle_warns_at_the_line_of_the_user() -> None:
+    def f(x: Any) -> Any:
+        say("{}", x)
+        return xt.sum(xt.debug.backward(x * x))
+
+    first = f.__code__.co_firstlineno
+    with pytest.warns(UserWarning, match="left out of the bundle") as told:
+        xt.export(xt.grad(f), (X,))
+    lines = {(str(w.message).split()[0], w.filename, w.lineno) for w in told}
+    assert lines == {("xt.debug.print", __file__, first + 1), ("xt.debug.backward", __file__, first + 2)}
+    assert all(str(w.message).endswith(f"(at {w.filename}:{w.lineno})") for w in told)
+
+
 def test_a_program_without_prints_has_none(capsys: Any) -> None:
     def text(debug: bool) -> str:
         def f(x: Any) -> Any:
