@@ -82,6 +82,16 @@ def _text(x: Array, form: str) -> str:
 class _Formatter(string.Formatter):
     """As str.format, but that a format is one of the elements of an array with dims."""
 
+    def __init__(self) -> None:
+        self._next = 0
+
+    def parse(self, text: str) -> Iterator[tuple[str, str | None, str | None, str | None]]:
+        """Gives fields their numbers. Python before 3.14 does not know those of parts, as {.dims}."""
+        for literal, name, form, conversion in super().parse(text):
+            if name is not None and not _head(name):
+                name, self._next = f"{self._next}{name}", self._next + 1
+            yield literal, name, form, conversion
+
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, Array):
             return _text(value, format_spec)
@@ -95,11 +105,16 @@ class _Formatter(string.Formatter):
 
 
 # What Python raises where a text does not fit to what it is filled with.
-_OF_FORMATS = (ValueError, TypeError, LookupError, AttributeError)
+_OF_FORMATS = (ValueError, TypeError, LookupError, AttributeError, OverflowError)
 
 
 def _does_not_fit(op: str, text: str, error: Exception) -> ArgumentError:
     return ArgumentError(f"xt.{op}: {text!r:.60} cannot be filled in: {str(error) or type(error).__name__}")
+
+
+def _head(name: str) -> str:
+    """The argument that a field is of."""
+    return name.partition(".")[0].partition("[")[0]
 
 
 class _Part:
@@ -163,7 +178,7 @@ def _check(text: Any, args: tuple[Any, ...], kwargs: dict[str, Any], op: str) ->
         raise ArgumentError(
             f"xt.{op}: {text!r:.60} is not a text with fields: {error}. Write {{{{ for a brace"
         ) from None
-    heads = [name.partition(".")[0].partition("[")[0] for name in names]
+    heads = [_head(name) for name in names]
     if "" in heads and any(h.isdigit() for h in heads):
         raise ArgumentError(f"xt.{op}: {text!r:.60} has fields with and without numbers. Write all of them alike")
     used: set[int | str] = {int(h) if h.isdigit() else h for h in heads if h} | set(range(heads.count("")))

@@ -228,7 +228,9 @@ FORMATS: dict[str, tuple[str, Any, str]] = {
     "complex": ("{:d}", xt.array(2.0 + 1j), "Unknown format code 'd' for object of type 'complex'"),
     "conversion": ("{!r:.2f}", X, "Unknown format code 'f' for object of type 'str'"),
     "attribute": ("{0.colour}", X, "an array has no attribute 'colour'"),
+    "attribute of the next": ("{.colour}", X, "an array has no attribute 'colour'"),
     "key": ("{0[b]}", {"a": X}, "'b'"),
+    "key of the next": ("{[b]}", {"a": X}, "'b'"),
     "tree": ("{:.2f}", {"a": X}, "unsupported format string passed to dict.__format__"),
 }
 
@@ -260,6 +262,21 @@ def test_formats_of_parts_and_of_values(capsys: Any) -> None:
     with pytest.raises(xt.ArgumentError, match=re.escape("'{:.{}f}' cannot be filled in: ")):
         g(xt.array(1.0), xt.array(-3))
     assert g(xt.array(1.5), xt.array(3)).item() == 1.5
+    for x in (xt.array(-1), xt.array([65, -1], "i")):
+        for h in (lambda x: shown("{:c}", x), xt.jit(lambda x: shown("{:c}", x))):
+            with pytest.raises(xt.ArgumentError, match=r"'{:c}' cannot be filled in: %c arg not in range"):
+                h(x)
+
+
+def test_parts_of_the_next_argument(capsys: Any) -> None:
+    """As str.format numbers them, with fields in formats among them."""
+    text = "{} {.dims} {[k]:{}.{}f} {.shape[0]}"
+    args = 1, X, {"k": 0.5}, 6, 2, X
+    for f in (
+        lambda x: shown(text, 1, x, {"k": 0.5}, 6, 2, x),
+        xt.jit(lambda x: shown(text, 1, x, {"k": 0.5}, 6, 2, x)),
+    ):
+        assert lines_of(capsys, lambda f=f: f(X)) == [text.format(*args)]
 
 
 def test_threads_print_their_own(capsys: Any) -> None:
