@@ -90,7 +90,7 @@ class check_shared:  # noqa: N801 (used like a function)
             self._watch.check()
 
     def _end(self) -> None:
-        if self._watch in watches:
+        if getattr(self, "_watch", None) in watches:
             watches.remove(self._watch)
 
     __del__ = _end

@@ -260,3 +260,5 @@ def test_for_its_effect_alone() -> None:
     assert sorted(seen) == [1, 2, 4, 5, 10, 20]
     with pytest.raises(xt.ArgumentTypeError, match=r"xt.debug.callback needs a function"):
         xt.debug.callback(seen, x)
+    with pytest.raises(xt.ArgumentTypeError, match=r"xt.debug.callback: got an unexpected keyword argument 'k'"):
+        xt.debug.callback(seen.append, x, k=x)  # type: ignore[call-arg]
