@@ -168,10 +168,20 @@ def norm(x: ArrayLike, /, ord: Any = None, dims: Any = MATRIX) -> Array:
     wide = _wide(a)
     if ord is not None and not isinstance(ord, (int, float, str, np.number)):
         raise fail(ArgumentTypeError, "linalg.norm", f"ord is a number, 'fro', 'nuc' or None, not {in_words(ord)}", a)
+    if isinstance(ord, str) and ord not in ("fro", "nuc") and ord in a.dims:
+        raise fail(
+            ArgumentError, "linalg.norm", f"ord={ord!r} is a dim, and the second argument is the order of the norm", a,
+            instead=f"Write xt.linalg.norm(x, dims={ord!r})",
+        )  # fmt: skip
     if isinstance(dims, str) or (dims is MATRIX and a.ndim == 1):
         dims = (dims,) if isinstance(dims, str) else a.dims
     if isinstance(dims, (tuple, list)) and len(dims) == 1:
         order = 2.0 if ord is None else ord
+        if isinstance(order, str):
+            raise fail(
+                ArgumentError, "linalg.norm", f"there is no vector norm ord={ord!r}", a,
+                instead="ord is a number: 2 is the default, and math.inf the largest absolute value",
+            )  # fmt: skip
         return p.cast(_norm(wide, dims_of("linalg.norm", a, dims), float(order)), dtype)
     row, col = matrix_dims("norm", a, dims)
     if ord is None or ord == "fro":

@@ -172,6 +172,19 @@ def test_norm(order: Any) -> None:
     assert xt.linalg.norm(matrix(a), dims=("col",)).dims == ("b1", "row")
 
 
+def test_wrong_orders_of_norms() -> None:
+    vector, dim = xt.zeros(t=3), r"ord='t' is a dim, .*float64 \(t: 3.*Write xt.linalg.norm\(x, dims='t'\)"
+    for x in (vector, xt.zeros(t=3, s=2)):
+        for f in (xt.linalg.norm, xt.jit(lambda x, _: xt.linalg.norm(x, "t"))):
+            with pytest.raises(xt.ArgumentError, match=dim):
+                f(x, "t")
+    for ord in ("fro", "nuc", "2", "Inf"):
+        with pytest.raises(xt.ArgumentError, match=f"there is no vector norm ord='{ord}'.*ord is a number"):
+            xt.linalg.norm(vector, ord)
+    fro = xt.array([[3.0, 0.0], [0.0, 4.0]], ("fro", "nuc"))
+    assert xt.linalg.norm(fro, "fro", dims=("fro", "nuc")).item() == 5.0
+
+
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 7, -1, -3])
 def test_matrix_power(n: int) -> None:
     a = random(2, 3, 3) + 2 * np.eye(3)
