@@ -71,8 +71,11 @@ def add(number: int, program: Program, target: Target, told: str) -> None:
         names, lines, is_derivative = origins.names(where), origins.lines(where), origins.is_derivative(where)
         memory = (tuple(kernel[side]) for side in ("reads", "writes"))
         kernels.append(Kernel(kernel["kind"], flops, moved, names, lines, is_derivative, *memory))
-    if kernels and not is_open:
-        kernels[0] = Kernel("program", None, sum(map(bytes_of, specs)), (), kernels[0].lines, False)
+    if kernels:
+        # The compiler has the line of the call that the program was traced for, and others call it, too.
+        lines = tuple(sorted({line for kernel in kernels[1:] if kernel.ops for line in kernel.lines}))
+        moved = None if is_open else sum(map(bytes_of, specs))
+        kernels[0] = Kernel("program", None, moved, (), lines, False)
     _programs[number] = Profiled(program.name, target.name, types_of(program), tuple(kernels))
 
 

@@ -57,6 +57,7 @@ def test_kernels_are_named_by_functions_and_lines(tmp_path: Path):
     rows = {row.name: row for row in p.rows if row.program == "f"}
     product = next(row for name, row in rows.items() if name.startswith("dot"))
     assert product.where == "model.py:6" and product.calls == 3 and product.kind == "routine"
+    assert next(row for row in rows.values() if row.kind == "program").where == "model.py:6-8"
     softmax = next(row for name, row in rows.items() if "tanh" in name)
     assert softmax.where.startswith("model.py:6-7") and softmax.kind == "kernel"
     sort = next(row for name, row in rows.items() if "(argsort)" in name)
