@@ -20,7 +20,7 @@ from ..base.files import path_of, write_file
 from ..compiler.profiled import Kernel, kernel_of, kernels_of
 from ..values.options import profiled
 from .limits import limits_of
-from .spans import KERNEL, SHARE, TRANSFERS, Named, named, none, taken
+from .spans import KERNEL, SHARE, TRANSFERS, Named, covered, named, none, taken
 from .table import Row, html_of, text_of
 
 _lock = threading.Lock()
@@ -129,6 +129,11 @@ class profile:  # noqa: N801 (used like a function)
         numbers = values["kernel"][values["kind"] <= SHARE]
         return {int(n): named(int(n)) for n in np.unique(numbers)}
 
+    @cached_property
+    def _programs(self) -> list[int]:
+        """The numbers of the kernels that are whole programs."""
+        return [number for number, of in self._names.items() if of is not None and of.kernel.kind == "program"]
+
     # -- the table ----------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -137,14 +142,20 @@ class profile:  # noqa: N801 (used like a function)
         self._check_done("rows")
         rows = self._kernel_rows()
         rows += self._transfer_rows()
-        inside = sum(row.seconds for row in rows if row.kind == "program")
+        # A program may run in a callback of another one, and programs of several threads at once.
+        values = self._spans.values
+        runs = values[values["kind"] == KERNEL]
+        is_program = np.isin(runs["kernel"], self._programs)
+        inside, below = (
+            sum(covered(some[some["thread"] == thread]) for thread in np.unique(some["thread"]))
+            for some in (runs[is_program], runs[~is_program])
+        )
         prepared = sum(row.prepared for row in rows)
-        below = sum(row.seconds for row in rows if row.kind not in ("program", "transfer")) + prepared
         if prepared:
             rows.append(Row("other", "first runs of kernels: the driver compiles them", seconds=prepared))
         rows.append(Row("other", "between the kernels of programs", seconds=max(inside - below, 0.0)))
-        copies = sum(row.seconds for row in rows if row.kind == "transfer")
-        outside = max(self.seconds - inside - copies, 0.0)
+        copies = values[np.isin(values["kind"], [*TRANSFERS])]
+        outside = max(self.seconds - covered(np.concatenate([runs[is_program], copies])), 0.0)
         rows.append(Row("other", "outside of programs: Python, compiling", seconds=outside))
         threads, total = _native.num_threads(), self.seconds
         for row in rows:

@@ -29,6 +29,17 @@ class Spans:
         return Spans(np.concatenate([self.values, other.values]), self.dropped + other.dropped)
 
 
+def covered(values: np.ndarray[tuple[int], np.dtype[np.void]]) -> float:
+    """The seconds in which at least one of the spans runs."""
+    if not len(values):
+        return 0.0
+    values = values[np.argsort(values["begin"])]
+    ends = np.maximum.accumulate(values["end"])
+    begins = np.maximum(values["begin"][1:], ends[:-1])
+    new = values["end"][0] - values["begin"][0] + np.maximum(values["end"][1:] - begins, 0).sum()
+    return float(new) / 1e9
+
+
 def none() -> Spans:
     return Spans(np.zeros(0, _SPAN))
 

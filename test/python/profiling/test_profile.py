@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextvars
 import json
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 import xtensor as xt
 from chosen_device import NAME, needs_device, on_the_cpu  # noqa: F401 (a fixture)
 from xtensor import _native
+from xtensor.profiling.spans import covered, none
 
 WORK = ("kernel", "routine", "launch")
 X = xt.array(np.random.default_rng(0).random((1003, 37)), ("sample", "inp")).to("cpu")
@@ -46,6 +48,11 @@ def profiled(f: Callable[..., Any], *args: Any, times: int = 1) -> tuple[xt.prof
 
 def work(p: xt.profile, name: str, field: str) -> float:
     return sum(getattr(row, field) or 0.0 for row in p.rows if row.kind in WORK and row.program == name)
+
+
+def seconds_of(p: xt.profile, name: str) -> float:
+    (found,) = (row.seconds for row in p.rows if row.name.startswith(name))
+    return found
 
 
 def test_kernels_are_named_by_functions_and_lines(tmp_path: Path):
@@ -231,6 +238,52 @@ def test_calls_outside_of_jit_are_programs():
     assert {"exp", "add"} <= {row.program for row in p.rows}
     p, _ = profiled(lambda x: xt.cummax(xt.prod(x, "inp"), "sample"), X)
     assert {"cummax", "prod"} <= {row.name for row in p.rows if row.kind in WORK}  # not "a reduction"
+
+
+def test_programs_in_callbacks_of_others_count_once():
+    g = xt.jit(uneven)
+    f = xt.jit(lambda x: xt.callback(g, x, result=xt.spec(sample=len(X.values))) * 2.0)
+    f(X)
+    profiled(f, X)
+    with xt.profile() as p:
+        f(X)
+        time.sleep(0.03)
+    programs = {row.program: row.seconds for row in p.rows if row.kind == "program"}
+    outer = programs["<lambda>"]
+    assert 0 < programs["uneven"] < outer
+    outside = seconds_of(p, "outside of programs")
+    assert outside >= 0.03 and outside + outer == pytest.approx(p.seconds)
+    called = next(row.seconds for row in p.rows if row.kind == "routine" and row.program == "<lambda>")
+    assert called > programs["uneven"]
+    rest = sum(row.seconds for row in p.rows if row.kind == "kernel" and row.program == "<lambda>")
+    assert seconds_of(p, "between the kernels") == pytest.approx(outer - called - rest)
+
+
+def test_programs_of_several_threads_count_once():
+    f = xt.jit(lambda x: xt.callback(lambda x: (time.sleep(0.02), x)[1], x, result=x) * 2.0)
+    x = xt.ones(i=3)
+    profiled(f, x)
+    with xt.profile() as p:
+        context = contextvars.copy_context()
+        thread = threading.Thread(target=context.run, args=(f, x))
+        thread.start()
+        f(x)
+        thread.join()
+        time.sleep(0.01)
+    assert sum(row.calls for row in p.rows if row.kind == "program" and row.program == "<lambda>") == 2
+    assert 0.01 <= seconds_of(p, "outside of programs") <= p.seconds - 0.02
+
+
+def test_spans_that_overlap_are_covered_once():
+    def seconds(*spans: tuple[int, int]) -> float:
+        values = np.zeros(len(spans), none().values.dtype)
+        values["begin"], values["end"] = zip(*spans, strict=True) if spans else ((), ())
+        return covered(values) * 1e9
+
+    assert seconds() == 0
+    assert seconds((5, 8)) == pytest.approx(3)
+    assert seconds((5, 8), (0, 2)) == pytest.approx(5)
+    assert seconds((2, 3), (0, 10), (4, 12), (12, 13), (20, 21)) == pytest.approx(14)
 
 
 def test_open_sizes_have_no_work():
