@@ -15,10 +15,19 @@ if TYPE_CHECKING:
     from ..values.targets import Target
 
 
+def needs_sizes(program: Program, what: str) -> None:
+    """UnsupportedError if the program has dynamic dims; `what`: the method that was called."""
+    specs = (*program.all_inputs, *program.outputs)
+    dims = dict.fromkeys(d for s in specs for d, n in s.sizes.items() if n is None)
+    if dims:
+        raise UnsupportedError(
+            f"the {what} of {program.name} depends on the sizes of its dynamic dims ({', '.join(dims)}). Ask a "
+            f"function without dynamic_dims=: xt.jit(f).{what}(..)"
+        )
+
+
 def bytes_of(spec: Spec) -> int:
-    """Of an array. UnsupportedError if it has dynamic dims."""
-    if spec.is_dynamic:
-        raise UnsupportedError("the cost of a program with dynamic dims depends on their sizes: lower it without")
+    """Of an array without dynamic dims."""
     return math.prod(n or 0 for n in spec.shape) * spec.dtype.itemsize
 
 
@@ -30,8 +39,10 @@ def cost(program: Program, target: Target) -> dict[str, Any]:
     are not counted.
     bytes: of arguments and results. arena: bytes of temporaries. reused, of a function with donated arguments: bytes
     of results that lie in their memory. For a device also launches (of kernels) and
-    on_host: the routines that run on the CPU in the middle of the program, and how often.
+    on_host: the routines that run on the CPU in the middle of the program, and how often. UnsupportedError if sizes are
+    dynamic.
     """
+    needs_sizes(program, "cost")
     supports.check(target, program)
     moved = sum(bytes_of(s) for s in (*program.all_inputs, *program.outputs))
     with diagnosed(CompileError):

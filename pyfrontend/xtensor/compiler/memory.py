@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..base.errors import CompileError
 from ..ir.context import compiler, diagnosed
 from . import supports
-from .cost import bytes_of, cost
+from .cost import bytes_of, cost, needs_sizes
 from .origins import Origins
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ class Plan:
 
 def plan_of(program: Program, target: Target) -> Plan:
     """The plan of one call. UnsupportedError if sizes are dynamic."""
+    needs_sizes(program, "memory")
     arguments, results = (sum(map(bytes_of, specs)) for specs in (program.all_inputs, program.outputs))
     known = cost(program, target)
     supports.check(target, program)

@@ -148,7 +148,10 @@ class Jitted(Function, Pickled, Generic[P, R]):
 
     @trimmed
     def cost(self, *args: Any, **kwargs: Any) -> Any:
-        """Returns what one call costs: flops, bytes moved and arena size; for a device also launches and on_host."""
+        """Returns what one call costs: flops, bytes moved and arena size; for a device also launches and on_host.
+
+        UnsupportedError if dims are dynamic.
+        """
         return self.lower(*args, **kwargs).cost()
 
     @trimmed

@@ -81,8 +81,13 @@ def test_nothing_to_draw():
 
 
 def test_open_sizes_are_refused():
-    with pytest.raises(xt.UnsupportedError, match="dynamic dims"):
-        xt.jit(lambda x: xt.sort(x, "sample"), dynamic_dims="sample").memory(X)
+    f = xt.jit(lambda x: xt.sort(x, "sample"), dynamic_dims="sample")
+    for of in (f, f.lower(X), f.lower(X).compile()):
+        for what in ("memory", "cost"):
+            args = (X,) if of is f else ()
+            why = rf"the {what} of <lambda> depends on .* dynamic dims \(sample\).*Ask .*: xt.jit\(f\).{what}\(..\)"
+            with pytest.raises(xt.UnsupportedError, match=why):
+                getattr(of, what)(*args)
 
 
 MEASURED = """
