@@ -241,28 +241,36 @@ class _Search:
                 return finding
         return None
 
-    def back(self, name: Name, known: Values) -> Finding | None:
-        """What made a value that is not finite."""
+    def back(self, name: Name, known: Values, wanted: np.ndarray[Any, Any] | None = None) -> Finding | None:
+        """What made a value that is not finite. `wanted`: the elements that a select below chose; None: all."""
         place, number, _ = name
         if number < 0:
             return None  # given from outside
         op = [*self.copy.blocks[place].operations][number].operation
         value, operands = known[name], [(self.copy.names[x], x) for x in op.operands]
-        bad = [n for n, _ in operands if not is_finite(known[n])]
+        of = [_wanted_of(op, i, value, known[n], known[operands[0][0]], wanted) for i, (n, _) in enumerate(operands)]
+        elements: dict[Name, np.ndarray[Any, Any] | None] = {}
+        for (n, _), some in zip(operands, of, strict=True):
+            before = elements.get(n, some)  # an operand may be there twice
+            elements[n] = None if before is None or some is None else before | some
+        bad = [n for n, some in elements.items() if not is_finite(known[n]) and _is_bad(known[n], some)]
         is_nan = has_nan(value)
         bad.sort(key=lambda n: not has_nan(known[n]))
         for n in bad:
-            if n[0] == place and (finding := self.back(n, known)):
+            if n[0] == place and (finding := self.back(n, known, elements[n])):
                 return finding
         if op.regions:
             return self.enter(op, (*place, (number, 0)), known)
         made = _made_here(op, value, [known[n] for n, _ in operands])
+        if wanted is not None:
+            made &= wanted
         if made.any():
             return self.finding(op, value, operands, known, made)
         born = is_nan and not any(has_nan(known[n]) for n in bad)
         if (bad and not born) or not operands or any(n[1] < 0 for n in bad):
             return None  # handed on; or a constant
-        return self.finding(op, value, operands, known, ~np.isfinite(values_of(value)))
+        nonfinite = ~np.isfinite(values_of(value))
+        return self.finding(op, value, operands, known, nonfinite if wanted is None else nonfinite & wanted)
 
     def finding(
         self,
@@ -365,6 +373,29 @@ def _made_here(op: ir.Operation, value: Any, operands: Sequence[Any]) -> np.ndar
         index: Any = tuple(slice(None) if d in x.dims else None for d in value.dims)
         bad &= np.isfinite(given).transpose(order)[index]
     return bad
+
+
+def _wanted_of(
+    op: ir.Operation, i: int, value: Any, operand: Any, condition: Any, wanted: np.ndarray[Any, Any] | None
+) -> np.ndarray[Any, Any] | None:
+    """The elements of operand `i` that the wanted ones of the result are made of; None: all."""
+    name = op.name.removeprefix("xtensor.")
+    if name == "select" and i:
+        bad = ~np.isfinite(values_of(value))
+        bad = bad if wanted is None else bad & wanted
+        order = [condition.dims.index(d) for d in value.dims if d in condition.dims]
+        index: Any = tuple(slice(None) if d in condition.dims else None for d in value.dims)
+        chosen = values_of(condition).astype(bool).transpose(order)[index]
+        wanted = bad & (chosen if i == 1 else ~chosen)
+    elif wanted is None or name not in _MAKERS:
+        return None
+    here = [d for d in value.dims if d in operand.dims]
+    others = tuple(j for j, d in enumerate(value.dims) if d not in operand.dims)
+    return np.asarray(wanted.any(axis=others)).transpose([here.index(d) for d in operand.dims])
+
+
+def _is_bad(x: Any, wanted: np.ndarray[Any, Any] | None) -> bool:
+    return wanted is None or bool((~np.isfinite(values_of(x)) & wanted).any())
 
 
 def _element(x: Any, dim: str, i: int) -> Any:

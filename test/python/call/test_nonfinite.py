@@ -72,6 +72,25 @@ def test_derivatives_name_the_op_that_is_differentiated() -> None:
         assert "of xt.sqrt in line" in text
 
 
+def test_elements_that_where_does_not_choose_are_passed_over() -> None:
+    x = xt.array([-1.0, 0.5, 3.0], "t")
+    made = "xt.sqrt made nan of finite operands at t=1 (1 of 3 elements of (t: 3))"
+    row = xt.array([1.0, 2.0], "s")
+    for f in (
+        lambda x: xt.where(x > 0, xt.sqrt(x - 1), x),
+        lambda x: xt.where(x < 0, x, xt.sqrt(x - 1) * 2.0),
+        lambda x: xt.where(x > -5, xt.where(x > 0, xt.sqrt(x - 1), x), xt.log(x)),
+        lambda x: (lambda y: xt.where(x > 2, y, xt.where(x > 0, y, 1.0)))(xt.sqrt(x - 1)),
+        lambda x: (lambda y: xt.where(x > 0, xt.where(x > 2, y, y), 1.0))(xt.sqrt(x - 1)),
+        lambda x: xt.where(x > 0, row * (xt.sqrt(x - 1) + 1.0), 0.0),
+        lambda x: xt.sum(xt.where(x > 0, xt.sqrt(x - 1), xt.log(x * 0.0 + 1.0)), "t"),
+    ):
+        assert made in message(xt.jit(f), x)
+    # The first branch has NaN only where the other one is chosen.
+    text = message(xt.jit(lambda x: xt.where(x > 2, xt.sqrt(x - 1), xt.log(x))), x)
+    assert text.startswith("xt.log made nan of finite operands at t=0 (1 of 3")
+
+
 def test_nan_in_an_argument_does_not_hide_another() -> None:
     """An elementwise op tells what it makes of elements that are finite, also where others are not."""
     x = xt.array([np.nan, 4.0, -1.0], "t")
