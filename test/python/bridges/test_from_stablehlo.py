@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 import xtensor as xt
+from against import jax_or_skip
 
-jax = pytest.importorskip("jax", reason="JAX is not installed (XTENSOR_PEERS=1)")
+jax = jax_or_skip()
 jnp, lax = jax.numpy, jax.lax
 linalg, special = jax.scipy.linalg, jax.scipy.special
 
 pytestmark = pytest.mark.cpu_only("JAX runs on the CPU here")
-
-
-@pytest.fixture(autouse=True)
-def x64() -> Iterator[None]:
-    before = jax.config.jax_enable_x64
-    jax.config.update("jax_enable_x64", True)
-    yield
-    jax.config.update("jax_enable_x64", before)
-
 
 R = np.random.default_rng(0)
 x, y, w, v = (R.standard_normal(shape) for shape in ((5, 4), (5, 4), (4, 3), 4))

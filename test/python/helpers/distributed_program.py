@@ -272,10 +272,24 @@ def different(got: Any, want: Any, mesh: Any, split: dict[str, str]) -> str:
     return ""
 
 
-def check(f: Callable[..., Any], args: tuple[Any, ...], mesh: Any, split: dict[str, str]) -> str:
+def check(
+    f: Callable[..., Any], args: tuple[Any, ...], mesh: Any, split: dict[str, str], sizes: dict[str, int] | None = None
+) -> str:
     want = xt.jit(f)(*args)
-    got = xt.jit(f, mesh=mesh, split=split)(*xt.local(args, mesh, split))
+    got = xt.jit(f, mesh=mesh, split=split, sizes=sizes)(*xt.local(args, mesh, split))
     return different(got, want, mesh, split)
+
+
+def tell(comm: Any, name: str, check: Callable[[], str], *, whole: bool) -> None:
+    """Prints from process 0 what `check` finds wrong in each process. `whole`: errors with their tracebacks."""
+    try:
+        found = check()
+    except Exception as error:
+        found = traceback.format_exc() if whole else f"{type(error).__name__}: {error}"
+    told = comm.gather(found)
+    if told is not None:
+        wrong = [f"process {i}: {t}" for i, t in enumerate(told) if t]
+        print(f"{name}: {'; '.join(wrong) or 'ok'}", flush=True)
 
 
 def main() -> None:
@@ -286,14 +300,8 @@ def main() -> None:
     for name, (f, args, split) in CASES.items():
         if only and name not in only:
             continue
-        try:
-            found = check(f, args, grid if "model" in split.values() else flat, split)
-        except Exception as error:
-            found = f"{type(error).__name__}: {error}" if not only else traceback.format_exc()
-        told = comm.gather(found)
-        if told is not None:
-            wrong = [f"process {i}: {t}" for i, t in enumerate(told) if t]
-            print(f"{name}: {'; '.join(wrong) or 'ok'}", flush=True)
+        mesh = grid if "model" in split.values() else flat
+        tell(comm, name, functools.partial(check, f, args, mesh, split), whole=bool(only))
 
 
 if __name__ == "__main__":

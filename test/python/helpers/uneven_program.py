@@ -6,14 +6,14 @@ and gradient are compared with those of one process. Prints a line for each prog
 
 from __future__ import annotations
 
+import functools
 import sys
-import traceback
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import xtensor as xt
-from distributed_program import different
+from distributed_program import check, tell
 from mpi4py import MPI
 
 SPLIT = {"b": "data"}
@@ -105,17 +105,8 @@ def main() -> None:
         names = every[number] if number < len(every) else names
         x, k = rng.normal(size=(n, m)), rng.integers(0, n, n)
         args = xt.array(x, ("b", "i")), xt.array(k, "b")
-        f = program(names, n)
-        try:
-            want = xt.jit(f)(*args)
-            g = xt.jit(f, mesh=mesh, split=SPLIT, sizes={"b": n})
-            found = different(g(*xt.local(args, mesh, SPLIT)), want, mesh, SPLIT)
-        except Exception as error:
-            found = f"{type(error).__name__}: {error}" if "-v" not in sys.argv else traceback.format_exc()
-        told = comm.gather(found)
-        if told is not None:
-            wrong = [f"process {i}: {t}" for i, t in enumerate(told) if t]
-            print(f"{number} {n} x {m} {', '.join(names)}: {'; '.join(wrong) or 'ok'}", flush=True)
+        right = functools.partial(check, program(names, n), args, mesh, SPLIT, {"b": n})
+        tell(comm, f"{number} {n} x {m} {', '.join(names)}", right, whole="-v" in sys.argv)
 
 
 if __name__ == "__main__":
