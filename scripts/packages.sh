@@ -69,6 +69,20 @@ update_debian_lists() {
   updated=1
 }
 
+# check_upgrades PACKAGE ..: ends if packages that are here would be upgraded, unless XTENSOR_UPGRADE=1.
+check_upgrades() {
+  local upgrades
+  [ "${XTENSOR_UPGRADE:-0}" != 1 ] || return 0
+  # Of a package that is here apt-get prints the version in brackets: Inst libc6 [2.36-9] (2.36-10 ..).
+  upgrades=$(LC_ALL=C apt-get install --simulate --no-install-recommends "$@" |
+    sed -n 's/^Inst \([^ ]*\) \[\([^]]*\)\] (\([^ ]*\).*/    \1 \2 to \3/p')
+  [ -n "$upgrades" ] || return 0
+  echo "The missing packages need newer versions of packages that are here:" >&2
+  echo "$upgrades" >&2
+  echo "Upgrade these yourself, or allow it: XTENSOR_UPGRADE=1 make .." >&2
+  exit 1
+}
+
 # install_debian_packages PACKAGE ..: those of them that are not there.
 install_debian_packages() {
   local wanted
@@ -76,6 +90,7 @@ install_debian_packages() {
   [ ${#wanted[@]} -gt 0 ] || return 0
   check_debian_packages "${wanted[@]}"
   update_debian_lists "${wanted[@]}"
+  check_upgrades "${wanted[@]}"
   step "Debian packages: ${wanted[*]}"
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -qq --no-install-recommends "${wanted[@]}" >/dev/null ||

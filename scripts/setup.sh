@@ -54,6 +54,12 @@ python_packages=(python3-dev python3-venv)
 cross_packages=(gcc libc6-dev qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross
   gcc-riscv64-linux-gnu libc6-dev-riscv64-cross neovim)
 
+# Packages of an environment that is not ours would get other versions.
+if [ -d .venv ] && [ -z "$(compgen -G '.venv/.made-by-setup' || compgen -G '.venv/.installed*')" ]; then
+  echo "$PWD/.venv was not made by set-up, which would change its packages." >&2
+  echo "Rename it or remove it, then call make again." >&2
+  exit 1
+fi
 if [ -x .venv/bin/python ]; then
   install_peers
 fi
@@ -64,7 +70,11 @@ if ! [ -x build/Release/bin/xtensor-opt ] || [ "$(cat .venv/.installed 2>/dev/nu
     echo "Python 3.11 or newer is needed; name one with PYTHON=..., as in: PYTHON=python3.11 make setup" >&2
     exit 1
   fi
-  [ -x .venv/bin/python ] || "$python" -m venv .venv
+  if ! [ -x .venv/bin/python ]; then
+    mkdir -p .venv
+    touch .venv/.made-by-setup
+    "$python" -m venv .venv
+  fi
   # Three downloads, side by side. The sources are those of the release that Debian has; without xz
   # they wait for it.
   update_debian_lists "${packages[@]}"
