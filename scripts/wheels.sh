@@ -21,6 +21,7 @@ fetch_python() {
   install_debian_packages mmdebstrap
   step "Python of Debian $1"
   rm -rf "$2"
+  mkdir -p "$2"
   # A stale mirror of unstable does not matter.
   mmdebstrap --quiet --aptopt='Acquire::Check-Valid-Until "false"' --variant=extract \
     --include=libpython3-dev,python3 "$1" "$2"
