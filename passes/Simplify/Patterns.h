@@ -21,8 +21,13 @@ void addShiftPatterns(mlir::RewritePatternSet &patterns);
 bool becomesSlice(PadOp pad);
 /// Splits and merges of dims between elementwise ops.
 void addSplitPatterns(mlir::RewritePatternSet &patterns);
+/// Transposes of strided convolutions, by the phases of the stride.
+void addStridedOverlapPatterns(mlir::RewritePatternSet &patterns);
 /// Windows that are stored only to be added up.
 void addWindowPatterns(mlir::RewritePatternSet &patterns);
+
+/// Whether `op` only permutes dims.
+bool isReorder(mlir::Operation *op);
 
 /// Moves what is the same at every step of a loop out of it.
 void hoistInvariants(mlir::Operation *root);

@@ -26,6 +26,7 @@ struct Simplify : xtensor::impl::SimplifyBase<Simplify> {
     addPadPatterns(list);
     addShiftPatterns(list);
     addSplitPatterns(list);
+    addStridedOverlapPatterns(list);
     addWindowPatterns(list);
     patterns = std::move(list);
     return success();

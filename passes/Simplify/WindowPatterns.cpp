@@ -4,6 +4,11 @@
 using namespace mlir;
 using namespace xtensor;
 
+bool xtensor::isReorder(Operation *op) {
+  auto broadcast = dyn_cast<BroadcastOp>(op);
+  return broadcast && arrayType(broadcast.getX()).getRank() == broadcast.getType().getRank();
+}
+
 namespace {
 
 /// The windows of `x`, padded with zeros, that meet at each element which `op` adds up: place w of
@@ -172,99 +177,6 @@ struct Cut {
   }
 };
 
-bool isReorder(Operation *op) {
-  auto broadcast = dyn_cast<BroadcastOp>(op);
-  return broadcast && arrayType(broadcast.getX()).getRank() == broadcast.getType().getRank();
-}
-
-/// Windows that start `stride` apart: element u * stride + r of the result adds up the places
-/// q * stride + r of the windows. So the places are split into q and r, windows one apart are added
-/// up along q, and r becomes a part of the dim. No zeros between the windows' starts are
-/// multiplied.
-template <typename Product>
-struct OverlapInPhases : OpRewritePattern<OverlapAddOp> {
-  using OpRewritePattern<OverlapAddOp>::OpRewritePattern;
-  LogicalResult matchAndRewrite(OverlapAddOp op, PatternRewriter &rewriter) const override {
-    auto product = op.getX().getDefiningOp<Product>();
-    ArrayType windows = arrayType(op.getX());
-    StringAttr dim = op.getDimAttr(), from = op.getFromAttr();
-    int64_t stride = op.getStride(), count = windows.getSize(dim), size = windows.getSize(from);
-    // Of fewer places than there are phases, most phases would be multiplied by zeros.
-    if (!product || !product->hasOneUse() || stride == 1 || op.getDilation() != 1 || count == 0 ||
-        size < stride || !windows.isFloat())
-      return failure();
-    unsigned along = 0;
-    SmallVector<ArrayType> types{windows};
-    for (Value factor : product->getOperands()) {
-      ArrayType type = arrayType(factor);
-      types.push_back(type);
-      along += type.hasDim(dim);
-      if (type.hasDim(dim) && type.hasDim(from))
-        return failure();
-    }
-    if (along != 1)
-      return failure();
-    int64_t before = (stride - cutOffset(op) % stride) % stride;
-    int64_t steps = llvm::divideCeil(before + size, stride);
-    StringAttr phase = freshName(dim, types);
-    types.push_back(ArrayType::get(op.getContext(), {phase}, {1}, windows.getElementType()));
-    SmallVector<Attribute> over, order;
-    if (auto contract = dyn_cast<ContractOp>(*product))
-      over = SmallVector<Attribute>(contract.getOver().getValue());
-    for (StringAttr name : windows.getDimNames()) {
-      order.push_back(name);
-      if (name == dim)
-        order.push_back(phase);
-    }
-    SmallVector<Value> factors(product->getOperands());
-    for (Value &factor : factors)
-      if (arrayType(factor).hasDim(from))
-        factor = inPhases(rewriter, op, factor, phase, before, steps);
-    Location loc = op.getLoc();
-    Value y = ContractOp::create(rewriter, loc, factors, rewriter.getArrayAttr(over),
-                                 rewriter.getArrayAttr(order));
-    int64_t length = op.getLength(), whole = llvm::divideCeil(before + length, stride);
-    y = OverlapAddOp::create(rewriter, loc, y, dim, from, whole, int64_t(1), int64_t(1));
-    y = MergeOp::create(rewriter, loc, y, rewriter.getArrayAttr({dim, phase}), dim);
-    y = Cut{dim, before, length}.slice(rewriter, loc, y, before, length);
-    rewriter.replaceOp(op,
-                       conform(rewriter, loc, y, arrayType(op.getY()), sizesOf(rewriter, loc, y)));
-    return success();
-  }
-
-  /// Where the result is cut along the dim: phases that start there are cut as a whole.
-  static int64_t cutOffset(OverlapAddOp op) {
-    Operation *reader = op;
-    while (reader->hasOneUse()) {
-      reader = *reader->user_begin();
-      if (auto slice = dyn_cast<SliceOp>(reader)) {
-        for (auto [dim, offset, stride] :
-             llvm::zip_equal(slice.getDims(), slice.getOffsets(), slice.getStrides()))
-          if (dim == op.getDimAttr() && stride == 1)
-            return offset;
-      } else if (!isa<MergeOp, OverlapAddOp>(reader) && !isReorder(reader)) {
-        break;
-      }
-    }
-    return 0;
-  }
-
-  /// The places of the windows as (q, r), with zeros before the first one and behind the last.
-  static Value inPhases(OpBuilder &b, OverlapAddOp op, Value factor, StringAttr phase,
-                        int64_t before, int64_t steps) {
-    Location loc = op.getLoc();
-    ArrayType type = arrayType(factor);
-    StringAttr from = op.getFromAttr();
-    int64_t stride = op.getStride(), behind = steps * stride - before - type.getSize(from);
-    if (before || behind)
-      factor = PadOp::create(b, loc, factor, scalar(b, loc, type.getElementType(), 0),
-                             b.getArrayAttr({from}), ArrayRef<int64_t>{before},
-                             ArrayRef<int64_t>{behind}, ArrayRef<int64_t>{0});
-    return SplitOp::create(b, loc, factor, from, b.getArrayAttr({from, phase}),
-                           b.getDenseI64ArrayAttr({steps, stride}));
-  }
-};
-
 /// overlap_add of what was put in order along other dims ==> the same order of what adds up.
 struct OverlapOfMoved : OpRewritePattern<OverlapAddOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -360,101 +272,9 @@ struct SliceOfConvolution : OpRewritePattern<SliceOp> {
   }
 };
 
-/// A slice of a convolution whose result was merged or put in order moves up to the convolution.
-struct SliceOfMovedConvolution : OpRewritePattern<SliceOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
-    Operation *move = op.getX().getDefiningOp();
-    if (!move || !endsInConvolution(move, op->getBlock()) || llvm::is_contained(op.getSizes(), 0) ||
-        llvm::any_of(op.getStrides(), [](int64_t stride) { return stride != 1; }))
-      return failure();
-    SmallVector<Attribute> dims(op.getDims().getValue());
-    SmallVector<int64_t> offsets(op.getOffsets()), sizes(op.getSizes()), strides(op.getStrides());
-    Value y;
-    for (unsigned i = dims.size(); i-- > 0 && !y;) {
-      y = cutAbove(rewriter, move, {cast<StringAttr>(dims[i]), offsets[i], sizes[i]});
-      if (!y)
-        continue;
-      dims.erase(dims.begin() + i);
-      offsets.erase(offsets.begin() + i);
-      sizes.erase(sizes.begin() + i);
-      strides.pop_back();
-    }
-    if (!y)
-      return failure();
-    Location loc = op.getLoc();
-    if (!dims.empty())
-      y = SliceOp::create(
-          rewriter, loc, y, rewriter.getArrayAttr(dims), rewriter.getDenseI64ArrayAttr(offsets),
-          rewriter.getDenseI64ArrayAttr(sizes), rewriter.getDenseI64ArrayAttr(strides));
-    rewriter.replaceOp(op,
-                       conform(rewriter, loc, y, arrayType(op.getY()), sizesOf(rewriter, loc, y)));
-    return success();
-  }
-
-  /// Whether nothing else reads what lies between a convolution and the slice.
-  static bool endsInConvolution(Operation *op, Block *block) {
-    while (op && op->hasOneUse() && op->getBlock() == block) {
-      if (auto contract = dyn_cast<ContractOp>(op))
-        return llvm::any_of(contract.getInputs(),
-                            [](Value v) { return bool(v.getDefiningOp<WindowOp>()); });
-      if (!isa<SliceOp, MergeOp>(op) && !isReorder(op))
-        return false;
-      op = op->getOperand(0).getDefiningOp();
-    }
-    return false;
-  }
-
-  static Value cutAbove(OpBuilder &b, Operation *move, Cut cut) {
-    Location loc = move->getLoc();
-    Value x = move->getOperand(0);
-    if (isReorder(move))
-      return cut.slice(b, loc, x, cut.offset, cut.count);
-    if (auto inner = dyn_cast<SliceOp>(move)) {
-      SmallVector<Attribute> dims(inner.getDims().getValue());
-      SmallVector<int64_t> offsets(inner.getOffsets()), sizes(inner.getSizes()),
-          strides(inner.getStrides());
-      unsigned i = llvm::find(dims, cut.dim) - dims.begin();
-      if (i == dims.size()) {
-        dims.push_back(cut.dim);
-        offsets.push_back(0);
-        sizes.push_back(0);
-        strides.push_back(1);
-      }
-      if (strides[i] != 1)
-        return {};
-      offsets[i] += cut.offset;
-      sizes[i] = cut.count;
-      return SliceOp::create(b, loc, x, b.getArrayAttr(dims), b.getDenseI64ArrayAttr(offsets),
-                             b.getDenseI64ArrayAttr(sizes), b.getDenseI64ArrayAttr(strides));
-    }
-    auto merge = dyn_cast<MergeOp>(move);
-    if (!merge)
-      return {};
-    if (merge.getIntoAttr() != cut.dim)
-      return MergeOp::create(b, loc, cut.slice(b, loc, x, cut.offset, cut.count),
-                             merge.getDimsAttr(), merge.getIntoAttr());
-    // Whole rows of what is merged.
-    auto outer = cast<StringAttr>(merge.getDims()[0]);
-    ArrayType from = arrayType(x);
-    int64_t rows = from.getSize(outer);
-    int64_t row = rows > 0 ? arrayType(merge.getY()).getSize(cut.dim) / rows : 0;
-    if (merge.getDims().size() != 2 || row < 1)
-      return {};
-    int64_t begin = cut.offset / row, end = llvm::divideCeil(cut.offset + cut.count, row);
-    if (begin == 0 && end == rows)
-      return {};
-    Value y =
-        MergeOp::create(b, loc, Cut{outer, begin, end - begin}.slice(b, loc, x, begin, end - begin),
-                        merge.getDimsAttr(), merge.getIntoAttr());
-    return cut.slice(b, loc, y, cut.offset - begin * row, cut.count);
-  }
-};
-
 } // namespace
 
 void xtensor::addWindowPatterns(RewritePatternSet &patterns) {
-  patterns.add<SliceOfConvolution, SliceOfMovedConvolution, OverlapInPhases<ContractOp>,
-               OverlapInPhases<MulOp>, OverlapOfMoved, OverlapOfProduct<ContractOp>,
+  patterns.add<SliceOfConvolution, OverlapOfMoved, OverlapOfProduct<ContractOp>,
                OverlapOfProduct<MulOp>, OverlapOfBroadcast, OverlapOfChoice>(patterns.getContext());
 }

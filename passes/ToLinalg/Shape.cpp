@@ -264,11 +264,20 @@ static LogicalResult lower(SplitOp op, Lowering &to) {
 
 //===- pad and concat ------------------------------------------------------===//
 
+/// Whether the op of `array` is a reduction, or a convolution: a loop nest by itself.
+static bool isReduction(Value array) {
+  auto contract = array.getDefiningOp<ContractOp>();
+  return array.getDefiningOp<ReduceOp>() ||
+         (contract && llvm::any_of(contract.getInputs(), [](Value input) {
+            return bool(input.getDefiningOp<WindowOp>());
+          }));
+}
+
 /// Makes the reduction that computes `array` write into `place`, if nothing else reads it: null if
 /// it cannot.
 static Value reducedInto(Value array, Value place, Lowering &to) {
   View view = to.view(array);
-  if (!array.getDefiningOp<ReduceOp>() || !array.hasOneUse() || view.kind != View::Tensor ||
+  if (!isReduction(array) || !array.hasOneUse() || view.kind != View::Tensor ||
       !view.map.isIdentity() || view.source.getType() != place.getType())
     return {};
   auto op = view.source.getDefiningOp<linalg::GenericOp>();
@@ -364,7 +373,46 @@ static LogicalResult lower(PadOp op, Lowering &to) {
 // insertions: more parts than this are copied into the whole.
 static constexpr size_t kInsertions = 16;
 
+/// Arrays that are joined by `op`, and by concats that only `op` reads.
+static size_t countParts(ConcatOp op) {
+  size_t count = 0;
+  for (Value input : op.getInputs()) {
+    auto inner = input.getDefiningOp<ConcatOp>();
+    count += inner && inner->hasOneUse() ? countParts(inner) : 1;
+  }
+  return count;
+}
+
+/// Whether the parts of `op` are written directly into the result of another concat.
+static bool isPartOfConcat(ConcatOp op) {
+  if (!op->hasOneUse() || op->user_begin()->getBlock() != op->getBlock())
+    return false;
+  auto reader = dyn_cast<ConcatOp>(*op->user_begin());
+  return reader && countParts(reader) <= kInsertions &&
+         arrayType(reader.getY()).getDimNames() == arrayType(op.getY()).getDimNames();
+}
+
+/// `whole` with the parts of `op` written into it from `offsets` on.
+static Value joinedInto(ConcatOp op, Value whole, SmallVector<int64_t> offsets, Lowering &to) {
+  ArrayType type = arrayType(op.getY());
+  int64_t axis = type.find(op.getDimAttr());
+  for (Value input : op.getInputs()) {
+    int64_t size = arrayType(input).getSize(op.getDimAttr());
+    if (size == 0)
+      continue;
+    auto inner = input.getDefiningOp<ConcatOp>();
+    whole = inner && isPartOfConcat(inner)
+                ? joinedInto(inner, whole, offsets, to)
+                : inserted(input, whole, offsets, SmallVector<int64_t>(type.getRank(), 1),
+                           reordered(arrayType(input), dimsOf(type)), to);
+    offsets[axis] += size;
+  }
+  return whole;
+}
+
 static LogicalResult lower(ConcatOp op, Lowering &to) {
+  if (isPartOfConcat(op))
+    return success();
   ArrayType type = arrayType(op.getY());
   int64_t axis = type.find(op.getDimAttr());
   SmallVector<Value> inputs = llvm::filter_to_vector(
@@ -379,14 +427,8 @@ static LogicalResult lower(ConcatOp op, Lowering &to) {
                  tensor::ConcatOp::create(to.b, to.loc(), tensorType(type), axis, parts));
     return success();
   }
-  Value whole = to.empty(type);
-  SmallVector<int64_t> offsets(type.getRank(), 0), strides(type.getRank(), 1);
-  for (Value input : inputs) {
-    ArrayType from = reordered(arrayType(input), dimsOf(type));
-    whole = inserted(input, whole, offsets, strides, from, to);
-    offsets[axis] += from.getShape()[axis];
-  }
-  to.setTensor(op.getY(), whole);
+  SmallVector<int64_t> offsets(type.getRank(), 0);
+  to.setTensor(op.getY(), joinedInto(op, to.empty(type), offsets, to));
   return success();
 }
 

@@ -73,16 +73,14 @@ func.func @of_other_choices(%x: !xtensor.array<t: 9, f32>, %y: !xtensor.array<t:
   return %3, %5 : !xtensor.array<t: 9, f32>, !xtensor.array<t: 10, f32>
 }
 
-// Each window has weights of its own: added up as they are. So are products of windows that do not touch.
+// Each window has weights of its own: added up as they are.
 // CHECK-LABEL: func.func @kept
-// CHECK-COUNT-2: xtensor.overlap_add
-func.func @kept(%a: !xtensor.array<t: 4, w: 3, f32>, %k: !xtensor.array<w: 3, f32>, %ct: !xtensor.array<t: 4, f32>)
-    -> (!xtensor.array<t: 6, f32>, !xtensor.array<t: 15, f32>) {
+// CHECK: xtensor.overlap_add
+func.func @kept(%a: !xtensor.array<t: 4, w: 3, f32>, %k: !xtensor.array<w: 3, f32>)
+    -> !xtensor.array<t: 6, f32> {
   %0 = xtensor.mul %a, %k : !xtensor.array<t: 4, w: 3, f32>, !xtensor.array<w: 3, f32>
   %1 = xtensor.overlap_add %0 t from w length 6 stride 1 dilation 1 : !xtensor.array<t: 4, w: 3, f32>
-  %2 = xtensor.mul %ct, %k : !xtensor.array<t: 4, f32>, !xtensor.array<w: 3, f32>
-  %3 = xtensor.overlap_add %2 t from w length 15 stride 4 dilation 1 : !xtensor.array<t: 4, w: 3, f32>
-  return %1, %3 : !xtensor.array<t: 6, f32>, !xtensor.array<t: 15, f32>
+  return %1 : !xtensor.array<t: 6, f32>
 }
 
 // The gradient of a padded convolution: windows are cut before they are multiplied, and padded less.
@@ -111,12 +109,18 @@ func.func @cut_apart(%x: !xtensor.array<t: 12, f32>, %k: !xtensor.array<w: 2, f3
   return %2 : !xtensor.array<t: 2, f32>
 }
 
-// Windows two apart: the even and the odd places of the kernel are two output channels, which are then merged.
+// Windows two apart: an even element of the result reads the even places of the kernel, an odd one the odd ones.
 // CHECK-LABEL: func.func @in_phases
-// CHECK: %[[K:.*]] = xtensor.pad %arg1 with %{{.*}} [w] low [0] high [1] interior [0]
-// CHECK: %[[S:.*]] = xtensor.split %[[K]] w into [w, "t~0"] sizes [2, 2]
-// CHECK: %[[W:.*]] = xtensor.window %{{.*}} t into w size 2 stride 1 dilation 1
-// CHECK: %[[Y:.*]] = xtensor.contract %[[W]], %{{.*}} over [w, o] order [t, "t~0", i]
+// CHECK: %[[P:.*]] = xtensor.pad %arg0 with %{{.*}} [t] low [1] high [1] interior [0]
+// CHECK: %[[W:.*]] = xtensor.window %[[P]] t into w size 2 stride 1 dilation 1
+// CHECK: xtensor.slice %arg1 [w] offsets [0] sizes [2] strides [2]
+// CHECK: xtensor.reverse
+// CHECK: %[[EVEN:.*]] = xtensor.contract %[[W]], %{{.*}} over [o, w] order [t, "t~0", i]
+// CHECK: %[[X:.*]] = xtensor.slice %[[P]] [t] offsets [1] sizes [5] strides [1]
+// CHECK: %[[W:.*]] = xtensor.window %[[X]] t into w size 1
+// CHECK: xtensor.slice %arg1 [w] offsets [1] sizes [1] strides [2]
+// CHECK: %[[ODD:.*]] = xtensor.contract %[[W]], %{{.*}} over [o, w] order [t, "t~0", i]
+// CHECK: %[[Y:.*]] = xtensor.concat %[[EVEN]], %[[ODD]] along "t~0"
 // CHECK: xtensor.merge %[[Y]] [t, "t~0"] into t
 // CHECK-NOT: xtensor.overlap_add
 func.func @in_phases(%ct: !xtensor.array<t: 4, o: 5, f32>, %k: !xtensor.array<o: 5, w: 3, i: 2, f32>)
@@ -128,9 +132,10 @@ func.func @in_phases(%ct: !xtensor.array<t: 4, o: 5, f32>, %k: !xtensor.array<o:
 
 // Cut by the padding of 1: the phases start there, so that whole rows of them are left.
 // CHECK-LABEL: func.func @cut_phases
-// CHECK: xtensor.pad %arg1 with %{{.*}} [w] low [1] high [0] interior [0]
-// CHECK: %[[Y:.*]] = xtensor.contract %{{.*}} order [t, "t~0", i] : !xtensor.array<t: 4, {{.*}}
-// CHECK: xtensor.merge %[[Y]] [t, "t~0"] into t
+// CHECK: xtensor.pad %arg0 with %{{.*}} [t] low [0] high [1] interior [0]
+// CHECK: xtensor.contract %{{.*}} order [t, "t~0", i] : !xtensor.array<t: 4, {{.*}}
+// CHECK: xtensor.contract %{{.*}} order [t, "t~0", i] : !xtensor.array<t: 4, {{.*}}
+// CHECK: xtensor.merge %{{.*}} [t, "t~0"] into t
 // CHECK-NOT: xtensor.slice
 func.func @cut_phases(%ct: !xtensor.array<t: 4, o: 5, f32>, %k: !xtensor.array<o: 5, w: 3, i: 2, f32>)
     -> !xtensor.array<t: 8, i: 2, f32> {
@@ -138,4 +143,28 @@ func.func @cut_phases(%ct: !xtensor.array<t: 4, o: 5, f32>, %k: !xtensor.array<o
   %1 = xtensor.overlap_add %0 t from w length 10 stride 2 dilation 1 : !xtensor.array<t: 4, w: 3, i: 2, f32>
   %2 = xtensor.slice %1 [t] offsets [1] sizes [8] strides [1] : !xtensor.array<t: 10, i: 2, f32>
   return %2 : !xtensor.array<t: 8, i: 2, f32>
+}
+
+// Windows that do not touch: three phases read one place of the kernel each, and the fourth reads none.
+// CHECK-LABEL: func.func @apart
+// CHECK: %[[Y:.*]] = xtensor.contract %{{.*}} over [w] order ["t~0", t]
+// CHECK: %[[ZEROS:.*]] = xtensor.broadcast %{{.*}} -> !xtensor.array<"t~0": 1, t: 4, f32>
+// CHECK: xtensor.concat %[[Y]], %[[ZEROS]] along "t~0"
+func.func @apart(%k: !xtensor.array<w: 3, f32>, %ct: !xtensor.array<t: 4, f32>) -> !xtensor.array<t: 15, f32> {
+  %0 = xtensor.mul %ct, %k : !xtensor.array<t: 4, f32>, !xtensor.array<w: 3, f32>
+  %1 = xtensor.overlap_add %0 t from w length 15 stride 4 dilation 1 : !xtensor.array<t: 4, w: 3, f32>
+  return %1 : !xtensor.array<t: 15, f32>
+}
+
+// Two dims, one of them dilated. The kernel's places along h lie three apart, so each of them is one phase.
+// CHECK-LABEL: func.func @phases_of_two
+// CHECK-COUNT-4: xtensor.contract %{{.*}} over [v, w] order [h, "h~0", "t~0", t]
+// CHECK-NOT: xtensor.contract
+// CHECK-NOT: xtensor.overlap_add
+func.func @phases_of_two(%ct: !xtensor.array<h: 4, t: 5, f32>, %k: !xtensor.array<v: 2, w: 3, f32>)
+    -> !xtensor.array<h: 10, t: 11, f32> {
+  %0 = xtensor.mul %ct, %k : !xtensor.array<h: 4, t: 5, f32>, !xtensor.array<v: 2, w: 3, f32>
+  %1 = xtensor.overlap_add %0 t from w length 11 stride 2 dilation 1 : !xtensor.array<h: 4, t: 5, v: 2, w: 3, f32>
+  %2 = xtensor.overlap_add %1 h from v length 10 stride 2 dilation 3 : !xtensor.array<h: 4, t: 11, v: 2, f32>
+  return %2 : !xtensor.array<h: 10, t: 11, f32>
 }

@@ -78,6 +78,28 @@ func.func @concat(%x: !xtensor.array<a: 2, f32>, %y: !xtensor.array<a: 3, f32>) 
 
 // -----
 
+// A concat that another one reads is not stored: all parts are written into the whole, a convolution by its own loop.
+// CHECK-LABEL: func.func @concat_of_concat
+// CHECK: %[[E:.*]] = tensor.empty() : tensor<3x3xf32>
+// CHECK: tensor.extract_slice %[[E]][0, 0] [2, 2] [1, 1]
+// CHECK: %[[S:.*]] = tensor.extract_slice %{{.*}}[2, 0] [1, 2] [1, 1]
+// CHECK: %[[Z:.*]] = linalg.fill ins(%{{.*}}) outs(%[[S]] : tensor<1x2xf32>)
+// CHECK: linalg.generic {{.*}} ins({{.*}}) outs(%[[Z]] : tensor<1x2xf32>)
+// CHECK: tensor.insert_slice %{{.*}} into %{{.*}}[2, 0] [1, 2] [1, 1]
+// CHECK: tensor.extract_slice %{{.*}}[0, 2] [3, 1] [1, 1]
+// CHECK-NOT: tensor.empty
+func.func @concat_of_concat(%x: !xtensor.array<a: 2, b: 2, f32>, %t: !xtensor.array<a: 1, b: 4, f32>,
+                            %k: !xtensor.array<w: 3, f32>, %z: !xtensor.array<a: 3, b: 1, f32>)
+    -> !xtensor.array<a: 3, b: 3, f32> {
+  %w = xtensor.window %t b into w size 3 stride 1 dilation 1 : !xtensor.array<a: 1, b: 4, f32>
+  %y = xtensor.contract %w, %k over [w] : !xtensor.array<a: 1, b: 2, w: 3, f32>, !xtensor.array<w: 3, f32>
+  %0 = xtensor.concat %x, %y along a : !xtensor.array<a: 2, b: 2, f32>, !xtensor.array<a: 1, b: 2, f32>
+  %1 = xtensor.concat %0, %z along b : !xtensor.array<a: 3, b: 2, f32>, !xtensor.array<a: 3, b: 1, f32>
+  return %1 : !xtensor.array<a: 3, b: 3, f32>
+}
+
+// -----
+
 // Positions are worked out, not stored; larger constants are tensors.
 // CHECK-LABEL: func.func @known
 // CHECK: %[[C:.*]] = arith.constant dense<[1, 5]> : tensor<2xi64>

@@ -378,6 +378,61 @@ def test_conv_in_every_layout(layout: str, sizes: tuple[int, ...], stride: int, 
             np.testing.assert_allclose(got, np.vdot(g, moved), rtol=0, atol=tolerance * np.linalg.norm(moved) * 30)
 
 
+# Sizes of the image, the kernel, the stride, the padding and the dilation along each dim.
+STRIDED = [
+    ((17,), (5,), (3,), (2,), (1,)),
+    ((16,), (4,), (4,), (0,), (1,)),
+    ((16,), (2,), (4,), (0,), (1,)),
+    ((19,), (3,), (4,), (1,), (2,)),
+    ((16, 16), (3, 3), (2, 2), (1, 1), (1, 1)),
+    ((13, 15), (3, 4), (2, 3), (1, 0), (1, 1)),
+    ((14, 9), (1, 3), (2, 1), (0, 1), (1, 2)),
+    ((20, 22), (7, 7), (2, 2), (3, 3), (1, 1)),
+    ((9, 8, 7), (3, 2, 1), (2, 3, 2), (1, 0, 0), (1, 2, 1)),
+]
+
+
+@pytest.mark.parametrize("last", [False, True], ids=["channels first", "channels last"])
+@pytest.mark.parametrize("groups", [1, 3])
+@pytest.mark.parametrize("case", STRIDED, ids=str)
+def test_gradients_by_strided_images_are_pytorchs(case: tuple[Any, ...], groups: int, last: bool) -> None:
+    """Values, and where an infinity of the cotangent arrives: only at elements that its window has."""
+    torch = pytest.importorskip("torch")
+    sizes, kernel, stride, padding, dilation = case
+    rank, rng = len(sizes), np.random.default_rng(0)
+    x, k = rng.normal(size=(2, groups * 4, *sizes)), rng.normal(size=(groups * 17, 4, *kernel))
+    leaf = torch.from_numpy(x).requires_grad_()
+    options = {"stride": stride, "padding": padding, "dilation": dilation}
+    y = getattr(torch.nn.functional, f"conv{rank}d")(leaf, torch.from_numpy(k), groups=groups, **options)
+    space, taps = tuple("dhw"[:rank]), tuple("xyz"[:rank])
+    image = ("n", *space, "g", "c") if last else ("n", "g", "c", *space)
+    result = tuple("o" if d == "c" else d for d in image)
+
+    def array(values: np.ndarray, names: tuple[str, ...], order: tuple[str, ...]) -> Any:
+        shape = (len(values), groups, -1, *values.shape[2:]) if names[0] == "n" else (groups, -1, *values.shape[1:])
+        values = values.reshape(shape)
+        return xt.array(np.ascontiguousarray(values.transpose([names.index(d) for d in order])), order)
+
+    def conv(x: Any, k: Any) -> Any:
+        ways = {name: dict(zip(space, way, strict=True)) for name, way in options.items()}
+        y = xt.nn.conv(x, k, dims=dict(zip(space, taps, strict=True)), dim="c", **ways)
+        return xt.transpose(y, *result)
+
+    names = ("n", "g", "c", *space)
+    X, K = array(x, names, image), array(k, ("g", "o", "c", *taps), ("g", "o", "c", *taps))  # noqa: N806
+    back = xt.jit(lambda x, k, ct: xt.vjp(lambda x: conv(x, k), x)[1](ct)[0], dynamic_dims=("n",))
+    cotangent = rng.normal(size=tuple(y.shape))
+    for _ in range(2):
+        ours_ = back(X, K, array(cotangent, ("n", "g", "o", *space), result))
+        ours_ = xt.transpose(ours_, *names).values.reshape(x.shape)
+        (want,) = torch.autograd.grad(y, leaf, torch.from_numpy(cotangent), retain_graph=True)
+        finite = np.isfinite(want.numpy())
+        np.testing.assert_array_equal(np.isfinite(ours_), finite)
+        assert not np.isnan(ours_).any()
+        np.testing.assert_allclose(ours_[finite], want.numpy()[finite], rtol=1e-9, atol=1e-11)
+        cotangent[(0, 0, *(n // 2 for n in y.shape[2:]))] = np.inf
+
+
 def test_conv_shares_what_both_have() -> None:
     """A group is a name that both operands have; one per channel is a depthwise convolution."""
     torch = pytest.importorskip("torch")
