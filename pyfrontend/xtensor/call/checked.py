@@ -9,6 +9,7 @@ from .. import _native
 from ..base import tree
 from ..base.errors import Error, NonFiniteError
 from ..compiler import nonfinite
+from ..ir import location
 from ..values.kinds import kind_of
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ def check(result: Any, arrays: Sequence[Any], program: Callable[[], Program] | N
                 "mesh= and split= on smaller arrays to find the op"
             )
         return
-    traced = program()
+    with location.naming():
+        traced = program()
     given = [*arrays, *traced.captured]
     if nonfinite.has_effects(traced):
         if all(map(nonfinite.is_finite, given)):

@@ -1,12 +1,14 @@
 """Where a NaN or an infinity comes from, for `xt.option(nan="raise")`: a second run of a program, on the CPU.
 
-The second run gives every value of a block. From a result that is not finite it goes back along such operands to the op
-that made the first one of finite operands. Loops and branches are entered, and loops run step by step.
+The second run gives every value of a block. From the elements of a result that are not finite it goes back along such
+elements of operands, to the op that made the first one of finite operands. Loops and branches are entered, and loops
+run step by step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +22,7 @@ from ..ir import context as c
 from ..ir import location
 from ..trace.program import Program
 from .executable import load
-from .origins import derived, main_of, ops_at, ops_in
+from .origins import Source, function_of, main_of, ops_in, source_of
 
 if TYPE_CHECKING:
     from ..mlir import ir
@@ -33,6 +35,8 @@ _MAKERS = {
     "exp2", "expm1", "floor_div", "i0", "i1", "lgamma", "log", "log10", "log1p", "log2", "mod", "mul", "polygamma",
     "pow", "rsqrt", "scale", "sinh", "sqrt", "sub", "tan", "y0", "y1",
 }  # fmt: skip
+# Functions that choose NaN or infinities themselves, as the power of complex numbers does.
+_WITH_CONSTANTS = {c.written(op) for op in _MAKERS}
 _AROUND = 2  # elements on each side of the one that is told
 _MAIN: tuple[tuple[int, int], ...] = ()
 
@@ -81,13 +85,14 @@ def search(program: Program, arrays: Sequence[Any]) -> tuple[NonFiniteError | No
 class Finding:
     """An op that made something that is not finite."""
 
-    op: str
+    op: str  # as a user writes it
     where: str
-    of: str  # the op whose derivative this one is a part of; empty for an op of the program itself
+    source: Source
     result: Any
     operands: tuple[tuple[str, Any], ...]
     bad: np.ndarray[Any, Any]  # where it made that
     steps: tuple[str, ...] = ()
+    is_chosen: bool = False  # a function of the user's gave it as a constant
 
     def error(self) -> NonFiniteError:
         values = values_of(self.result)
@@ -96,9 +101,12 @@ class Finding:
         dims = self.result.dims
         place = dict(zip(dims, at, strict=True))
         made = "nan" if np.isnan(values[at]) else str(values[at])
-        text = f"{c.written(self.op)} made {made} of finite operands"
-        if self.of:
-            text = f"in the derivative of {c.written(self.of)}, {text}"
+        op = self.op if _is_public(self.op) else self.source.function or self.op
+        text = f"{op} made {made} of finite operands"
+        if self.source.is_derived:
+            text = f"in the derivative of {self.source.function or 'an op'}, {text}"
+        elif self.source.function not in ("", op):
+            text = f"in {self.source.function}, {text}"
         if dims:
             listed = ", ".join(f"{d}={i}" for d, i in place.items())
             text += f" at {listed} ({int(bad.sum())} of {values.size} elements of {describe(dims, self.result.shape)})"
@@ -106,6 +114,11 @@ class Finding:
         lines += [f"  {name}: {_around(x, place)}" for name, x in self.operands]
         lines.append(f"  result: {_around(self.result, place)}")
         return NonFiniteError("\n".join(lines), self.where or None)
+
+
+def _is_public(op: str) -> bool:
+    """Whether users can write this name of an op."""
+    return not op.startswith("xt.") or hasattr(sys.modules["xtensor"], op.removeprefix("xt."))
 
 
 def _around(x: Any, place: Mapping[str, int]) -> str:
@@ -123,6 +136,49 @@ def _around(x: Any, place: Mapping[str, int]) -> str:
     first, last = max(at[-1] - _AROUND, 0), min(at[-1] + _AROUND + 1, values.shape[-1])
     beside = ", ".join(f"{v:.6g}" if values.dtype.kind in "fiu" else str(v) for v in values[at[:-1]][first:last])
     return f"{text}; {x.dims[-1]}={first} to {last - 1}: {beside}"
+
+
+@dataclass(frozen=True)
+class _Mask:
+    """Elements of an array: a bool for each, along dims. The parts of complex numbers are a dim of their own."""
+
+    dims: tuple[str, ...]
+    at: np.ndarray[Any, Any]
+
+    def over(self, dims: Sequence[str]) -> np.ndarray[Any, Any]:
+        """For arrays with these dims: any along those that they lack, and size 1 along those that the mask lacks."""
+        lacking = tuple(i for i, d in enumerate(self.dims) if d not in dims)
+        kept = [d for d in self.dims if d in dims]
+        order = [kept.index(d) for d in dims if d in kept]
+        index: Any = tuple(slice(None) if d in kept else None for d in dims)
+        return np.asarray(self.at.any(axis=lacking)).transpose(order)[index]
+
+    def along(self, dims: Collection[str]) -> _Mask:
+        """Any along the other dims."""
+        kept = tuple(d for d in self.dims if d in dims)
+        return _Mask(kept, self.over(kept))
+
+    def __or__(self, other: _Mask) -> _Mask:
+        dims = (*self.dims, *(d for d in other.dims if d not in self.dims))
+        return _Mask(dims, self.over(dims) | other.over(dims))
+
+
+_ALL = _Mask((), np.asarray(True))
+
+
+def _real(x: Any) -> tuple[tuple[str, ...], np.ndarray[Any, Any]]:
+    """The dims and the values; of complex numbers those of the pairs."""
+    values = values_of(x)
+    if values.dtype.kind != "c":
+        return x.dims, values
+    pairs = np.array(values, order="C")[..., None].view(dtypes.real_of(values.dtype))
+    return (*x.dims, c.PAIR), pairs
+
+
+def _bad(x: Any, wanted: _Mask = _ALL) -> _Mask:
+    """The wanted elements that are not finite."""
+    dims, values = _real(x)
+    return _Mask(dims, ~np.isfinite(values) & wanted.over(dims))
 
 
 def _copy(module: ir.Module) -> ir.Module:
@@ -213,7 +269,6 @@ class _Block:
 class _Search:
     def __init__(self, program: Program) -> None:
         self.name, self.functions = program.name, program.called
-        self.ops_at = ops_at(program.module)  # in the traced program, by line and column
         self.module = _copy(program.module)
         if _needs_passes(self.module):
             c.run_passes(self.module, _PASSES)
@@ -232,88 +287,99 @@ class _Search:
         finding = next((f for f in (self.back(name, found) for name in bad) if f is not None), None)
         return finding, bool(bad)
 
-    def inside(self, place: Place, known: Values) -> Finding | None:
-        """What made a value that the block yields not finite. `known`: its arguments, and what it reads from above."""
+    def inside(self, place: Place, known: Values, wanted: _Mask, result: int | None = None) -> Finding | None:
+        """What made a wanted element that the block yields not finite. `known`: its arguments, and what it reads from
+        above. result: the number of the value; None: any."""
         block = self.block(place)
         found = {**known, **block.run(known)}
-        for name in block.yields:
-            if not is_finite(found[name]) and (finding := self.back(name, found)):
+        for name in block.yields if result is None else [block.yields[result]]:
+            if not is_finite(found[name]) and (finding := self.back(name, found, wanted)):
                 return finding
         return None
 
-    def back(self, name: Name, known: Values, wanted: np.ndarray[Any, Any] | None = None) -> Finding | None:
-        """What made a value that is not finite. `wanted`: the elements that a select below chose; None: all."""
+    def back(self, name: Name, known: Values, wanted: _Mask = _ALL) -> Finding | None:
+        """What made one of the wanted elements of a value not finite."""
         place, number, _ = name
         if number < 0:
             return None  # given from outside
         op = [*self.copy.blocks[place].operations][number].operation
-        value, operands = known[name], [(self.copy.names[x], x) for x in op.operands]
-        of = [_wanted_of(op, i, value, known[n], known[operands[0][0]], wanted) for i, (n, _) in enumerate(operands)]
-        elements: dict[Name, np.ndarray[Any, Any] | None] = {}
-        for (n, _), some in zip(operands, of, strict=True):
-            before = elements.get(n, some)  # an operand may be there twice
-            elements[n] = None if before is None or some is None else before | some
-        bad = [n for n, some in elements.items() if not is_finite(known[n]) and _is_bad(known[n], some)]
-        is_nan = has_nan(value)
+        value = known[name]
+        wanted = _bad(value, wanted)
+        if not wanted.at.any():
+            return None
+        operands = [(self.copy.names[x], x) for x in op.operands]
+        elements: dict[Name, _Mask] = {}
+        passed = _passed(op)
+        for i, (n, _) in enumerate(operands):
+            some = _wanted_of(op, i, passed, known[n], known[operands[0][0]], wanted)
+            elements[n] = elements[n] | some if n in elements else some  # an operand may be there twice
+        inner = [(*place, (number, r)) for r in range(len(op.regions))]
+        for x in (x for p in inner for x in self.copy.captured(p)):
+            elements.setdefault(self.copy.names[x], wanted.along(passed))
+        bad = [n for n, some in elements.items() if _bad(known[n], some).at.any()]
         bad.sort(key=lambda n: not has_nan(known[n]))
         for n in bad:
             if n[0] == place and (finding := self.back(n, known, elements[n])):
+                if finding.is_chosen and op.name == "xtensor.select" and finding.source == source_of(op):
+                    return self.chosen(op, value, operands, known, wanted)  # where its elements are those of the result
                 return finding
+        if op.name == "xtensor.switch":
+            selector = int(values_of(known[operands[0][0]]))
+            return self.inside(inner[min(max(selector, 0), len(inner) - 1)], known, wanted, name[2])
         if op.regions:
-            return self.enter(op, (*place, (number, 0)), known)
-        made = _made_here(op, value, [known[n] for n, _ in operands])
-        if wanted is not None:
-            made &= wanted
-        if made.any():
+            return self.enter(op, inner[0], known, wanted.along(passed))
+        made = _made_here(op, wanted, [known[n] for n, _ in operands])
+        if made.at.any():
             return self.finding(op, value, operands, known, made)
-        born = is_nan and not any(has_nan(known[n]) for n in bad)
+        born = has_nan(value) and not any(has_nan(known[n]) for n in bad)
+        may_choose = op.name == "xtensor.select" and source_of(op).function in _WITH_CONSTANTS
+        if may_choose and all(self.is_constant(n) for n in bad):
+            return self.chosen(op, value, operands, known, wanted)
         if (bad and not born) or not operands or any(n[1] < 0 for n in bad):
             return None  # handed on; or a constant
-        nonfinite = ~np.isfinite(values_of(value))
-        return self.finding(op, value, operands, known, nonfinite if wanted is None else nonfinite & wanted)
+        return self.finding(op, value, operands, known, wanted)
+
+    def chosen(self, op: ir.Operation, *about: Any) -> Finding:
+        """The finding that a function chose a constant."""
+        return replace(self.finding(op, *about), op=source_of(op).function, is_chosen=True)
+
+    def is_constant(self, name: Name) -> bool:
+        place, number, _ = name
+        return number >= 0 and [*self.copy.blocks[place].operations][number].operation.name == "xtensor.constant"
 
     def finding(
-        self,
-        op: ir.Operation,
-        value: Any,
-        operands: Sequence[tuple[Name, Any]],
-        known: Values,
-        bad: np.ndarray[Any, Any],
+        self, op: ir.Operation, value: Any, operands: Sequence[tuple[Name, Any]], known: Values, bad: _Mask
     ) -> Finding:
-        is_derived, inner = derived(op.location)
-        of = ""
-        if is_derived:
-            names = self.ops_at.get(str(inner), [])
-            of = names[-1] if names else "an op"
-        named = tuple((self.called(n, x, i), known[n]) for i, (n, x) in enumerate(operands))
-        return Finding(op.name.removeprefix("xtensor."), c.file_line(op.location), of, value, named, bad)
+        named = tuple((f"operand {i}, {self.called(n, x)}", known[n]) for i, (n, x) in enumerate(operands))
+        at = np.broadcast_to(bad.over(value.dims), value.shape)
+        return Finding(function_of(op), c.file_line(op.location), source_of(op), value, named, at)
 
-    def called(self, name: Name, x: Any, i: int) -> str:
+    def called(self, name: Name, x: Any) -> str:
         """What an operand is called: a parameter's name, or the op that gives it."""
         place, number, k = name
-        if number >= 0:
-            giver = [*self.copy.blocks[place].operations][number].operation
-            if giver.name == "xtensor.constant":
-                return f"operand {i}, a constant"
-            line = c.file_line(giver.location).rpartition(":")[2]
-            of = c.written(giver.name.removeprefix("xtensor."))
-            return f"operand {i}, of {of}" + (f" in line {line}" if line else "")
-        if place:
-            return f"operand {i}, argument {k} of the body"
-        return f"operand {i}, {_parameter(x) or f'argument {k}'}"
+        if number < 0:
+            return f"argument {k} of the body" if place else _parameter(x) or f"argument {k}"
+        giver = x.owner
+        if giver.name == "xtensor.constant":
+            return "a constant"
+        if (whole := _parts_of(giver)) is not None:
+            return f"a part of {self.called(self.copy.names[whole], whole).removeprefix('of ')}"
+        line = c.file_line(giver.location).rpartition(":")[2]
+        source, of = source_of(giver), function_of(giver)
+        if source.is_derived:
+            of = f"the derivative of {source.function or 'an op'}"
+        elif source.function not in ("", of):
+            of = f"{of} inside of {source.function}"
+        return f"of {of}" + (f" in line {line}" if line else "")
 
     # -- loops and branches -------------------------------------------------------------------------------------------
 
-    def enter(self, op: ir.Operation, place: Place, known: Values) -> Finding | None:
+    def enter(self, op: ir.Operation, place: Place, known: Values, wanted: _Mask) -> Finding | None:
         kind = op.name
-        if kind == "xtensor.switch":
-            selector = int(values_of(known[self.copy.names[op.operands[0]]]))
-            taken = min(max(selector, 0), len(op.regions) - 1)
-            return self.inside((*place[:-1], (place[-1][0], taken)), known)
         steps = self.scan(op, place, known) if kind == "xtensor.scan" else self.loop(op, place, known)
         where = c.file_line(op.location)
         for number, inner, given in steps:
-            found = self.inside(inner, given)
+            found = self.inside(inner, given, wanted)
             if found is not None:
                 told = f"in step {number} of {c.written(kind.removeprefix('xtensor.'))}"
                 return replace(found, steps=(f"{told} at {where}" if where else told, *found.steps))
@@ -360,42 +426,48 @@ class _Search:
             i += 1
 
 
-def _made_here(op: ir.Operation, value: Any, operands: Sequence[Any]) -> np.ndarray[Any, Any]:
+def _made_here(op: ir.Operation, wanted: _Mask, operands: Sequence[Any]) -> _Mask:
     """Where an elementwise op made what is not finite of finite elements. Elsewhere, an operand may have it already."""
-    bad = ~np.isfinite(values_of(value))
     if op.name.removeprefix("xtensor.") not in _MAKERS:
-        return np.zeros_like(bad)
+        return _Mask((), np.asarray(False))
+    made = wanted.at
     for x in operands:
-        given = values_of(x)
-        if given.dtype.kind in "biu":
-            continue
-        order = [x.dims.index(d) for d in value.dims if d in x.dims]
-        index: Any = tuple(slice(None) if d in x.dims else None for d in value.dims)
-        bad &= np.isfinite(given).transpose(order)[index]
-    return bad
+        made = made & ~_bad(x).over(wanted.dims)
+    return _Mask(wanted.dims, made)
 
 
-def _wanted_of(
-    op: ir.Operation, i: int, value: Any, operand: Any, condition: Any, wanted: np.ndarray[Any, Any] | None
-) -> np.ndarray[Any, Any] | None:
-    """The elements of operand `i` that the wanted ones of the result are made of; None: all."""
-    name = op.name.removeprefix("xtensor.")
-    if name == "select" and i:
-        bad = ~np.isfinite(values_of(value))
-        bad = bad if wanted is None else bad & wanted
-        order = [condition.dims.index(d) for d in value.dims if d in condition.dims]
-        index: Any = tuple(slice(None) if d in condition.dims else None for d in value.dims)
-        chosen = values_of(condition).astype(bool).transpose(order)[index]
-        wanted = bad & (chosen if i == 1 else ~chosen)
-    elif wanted is None or name not in _MAKERS:
-        return None
-    here = [d for d in value.dims if d in operand.dims]
-    others = tuple(j for j, d in enumerate(value.dims) if d not in operand.dims)
-    return np.asarray(wanted.any(axis=others)).transpose([here.index(d) for d in operand.dims])
+def _names_in(op: ir.Operation) -> set[str]:
+    """The names in attributes of an op, and of ops inside of it."""
+    mlir, found = c.mlir(), set[str]()
+    inner = [x for region in op.regions for block in region.blocks for x in ops_in(block)]
+    for each in (op, *inner):
+        for name in each.attributes:
+            attribute = each.attributes[name]
+            if isinstance(attribute, mlir.StringAttr):
+                found.add(attribute.value)
+            elif isinstance(attribute, mlir.ArrayAttr) and name != "order":  # of dims that an op hands on
+                found |= {x.value for x in attribute if isinstance(x, mlir.StringAttr)}
+    return found
 
 
-def _is_bad(x: Any, wanted: np.ndarray[Any, Any] | None) -> bool:
-    return wanted is None or bool((~np.isfinite(values_of(x)) & wanted).any())
+def _passed(op: ir.Operation) -> set[str]:
+    """The dims of results along which an element is made of those of operands at the same position. Where an op mixes
+    positions of a dim, an attribute names it: that is how xt.vectorize can add dims to each op."""
+    dims = {d for x in op.results for d in c.compiler().array_parts(x.type)[0]}
+    return dims - _names_in(op)
+
+
+def _wanted_of(op: ir.Operation, i: int, passed: set[str], operand: Any, condition: Any, wanted: _Mask) -> _Mask:
+    """The elements of operand `i` that the wanted ones of the result are made of."""
+    if op.name == "xtensor.select" and i:
+        dims, holds = _real(condition)
+        chosen = _Mask(dims, holds.astype(bool) if i == 1 else ~holds.astype(bool))
+        wanted = _Mask(wanted.dims, wanted.at & chosen.over(wanted.dims))
+    some = wanted.along(passed)
+    if op.name == "xtensor.select" or op.name.removeprefix("xtensor.") in _MAKERS:
+        return some
+    # What names the dims that an op mixes may be missing here: then all elements count.
+    return some if _bad(operand, some).at.any() else _ALL
 
 
 def _element(x: Any, dim: str, i: int) -> Any:
@@ -427,6 +499,15 @@ def _replace(old: ir.Operation, copy: ir.Operation, new: dict[Any, Any]) -> None
 def _only_acts(op: ir.Operation) -> bool:
     """Whether an op gives nothing, as a print: the second run does without."""
     return op.name == "xtensor.callback" and not len(op.results)
+
+
+def _parts_of(op: ir.Operation) -> Any:
+    """The complex array whose real or imaginary part an op gives; None if it does not."""
+    if op.name != "xtensor.squeeze" or not isinstance(op.operands[0].owner, type(op)):
+        return None
+    slice_ = op.operands[0].owner
+    dims = _names_in(op)
+    return slice_.operands[0] if dims == {c.PAIR} and slice_.name == "xtensor.slice" else None
 
 
 def _parameter(x: Any) -> str:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..ir import location
 from ..ir.context import enum_attribute, written
 
 if TYPE_CHECKING:
     from ..mlir import ir
 
 _DERIVED = re.compile(r'loc\(fused<"(tangent|cotangent|residual)\b')
+_MARK = re.compile(r'loc\(fused<"(tangent|cotangent|residual)\b(?: of (\w+))?')
+_METHODS = {"at", "coarsen", "groupby", "resample", "rolling"}  # functions of what an array's method returns
 # Ops that a user does not write as functions: no derivative is said to be theirs.
 _NOT_OF_USERS = {
     "apply", "broadcast", "constant", "func.return", "pullback", "pushforward", "transposed", "vectorize", "yield",
@@ -48,8 +51,41 @@ def derived(where: ir.Location) -> tuple[bool, ir.Location]:
     return is_derived, where
 
 
+class Source(NamedTuple):
+    """What a user wrote that an op is a part of: the function, as "xt.log", empty if it is not known; and whether the
+    op is a part of its derivative."""
+
+    function: str
+    is_derived: bool
+
+
+def source_of(op: ir.Operation) -> Source:
+    """The source of an op of a program that was traced with `location.naming()`."""
+    is_derived, where = False, op.location
+    marked = ""
+    while where.is_a_fused() or where.is_a_name():
+        if where.is_a_name():
+            name, is_rule = location.function_in(where.name_str)
+            return Source(_public(name), is_derived or is_rule)
+        if mark := _MARK.match(str(where)):
+            is_derived, marked = True, mark[2] or marked
+        where = where.locations[0]
+    return Source(written(marked) if marked else "", is_derived)
+
+
+def _public(name: str) -> str:
+    """How a user writes what `local.op` names."""
+    return f"x.{name}" if name.partition(".")[0] in _METHODS else f"xt.{name}"
+
+
 def _name(op: ir.Operation) -> str:
     return op.name.removeprefix("xtensor.")
+
+
+def function_of(op: ir.Operation) -> str:
+    """What a user writes for an op."""
+    name = _function(op)
+    return name if name.partition(" ")[0] in ("a", "the") or name.startswith("x.") else f"xt.{name}"
 
 
 def _function(op: ir.Operation) -> str:

@@ -243,7 +243,7 @@ def spec_of(type_: ir.Type) -> Spec:
             raise CompileError(f"{type_} is not an array type")
         dims, shape, element = parts
         dtype = dtypes.from_mlir(element)
-        if PAIR in dims:
+        if PAIR in dims and dtypes.is_float(dtype):  # else what tells the parts apart
             at = list(dims).index(PAIR)
             dims, shape = (*dims[:at], *dims[at + 1 :]), (*shape[:at], *shape[at + 1 :])
             dtype = dtypes.complex_of(dtype)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import CodeType
 from typing import TYPE_CHECKING
 
@@ -11,6 +14,7 @@ from .context import context, file_line, mlir
 if TYPE_CHECKING:
     from ..mlir import ir
 
+_RULE = "derivative of "
 # By code object and instruction: finding the column is slow, and a traced loop comes by often. Code of the same text is
 # equal in whatever file it is, hence the file's name.
 _known: dict[tuple[str, CodeType, int], ir.Location] = {}
@@ -40,6 +44,36 @@ def of_user() -> ir.Location:
         found = mlir().Location.file(name, line, column, context())
         _known[key] = found
     return found
+
+
+class _Naming(threading.local):
+    now = False
+
+
+_naming = _Naming()
+
+
+@contextmanager
+def naming() -> Iterator[None]:
+    """What is traced meanwhile has the names of the functions that its ops are parts of."""
+    before, _naming.now = _naming.now, True
+    try:
+        yield
+    finally:
+        _naming.now = before
+
+
+def of_function(name: str, is_rule: bool) -> ir.Location:
+    """The user's line, under the name of a public function where that is asked for. is_rule: a derivative of it."""
+    where = of_user()
+    if not _naming.now or not name:
+        return where
+    return mlir().Location.name(f"{_RULE}{name}" if is_rule else name, childLoc=where, context=context())
+
+
+def function_in(name: str) -> tuple[str, bool]:
+    """The function in a name that `of_function` or `of_failing` gave, and whether it is about its derivative."""
+    return name.removeprefix(_RULE).partition("#")[0], name.startswith(_RULE)
 
 
 def of_failing(op: str, number: int) -> ir.Location:

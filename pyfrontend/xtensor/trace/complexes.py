@@ -22,6 +22,7 @@ from ..ir import context as c
 from ..values.spec import Spec
 from . import emit as raw
 from .regions import Regions
+from .scope import local
 from .tracer import Tracer
 
 if TYPE_CHECKING:
@@ -326,7 +327,11 @@ def ruled(
 
     def both(v: list[Tracer]) -> list[Tracer]:
         at, tangents = v[: len(xs)], v[len(xs) :]
-        moved = [raw.broadcast(t, s.dims) for t, s in zip(derivative(at, tangents), shapes, strict=True)]
+        before, local.is_rule = local.is_rule, True
+        try:
+            moved = [raw.broadcast(t, s.dims) for t, s in zip(derivative(at, tangents), shapes, strict=True)]
+        finally:
+            local.is_rule = before
         return [*function(at), *moved]
 
     pushed = regions.trace(1, [*specs, *specs], both)

@@ -37,7 +37,7 @@ def emit(
     for x in operands:
         check_alive(x)
     scope = current()
-    where = location.of_user()
+    where = location.of_function(local.op, local.is_rule)
     if name in FAILING:
         scope.root.failing += 1
         where = location.of_failing(local.op or name, scope.root.failing)

@@ -30,6 +30,7 @@ DONATED = "xtensor.donated"
 class _Local(threading.local):
     scope: Scope | None = None
     op: str = ""  # the public function that is being traced, for messages of compiled code
+    is_rule: bool = False  # whether what is being traced is the rule of its derivative
 
 
 local = _Local()

@@ -91,6 +91,137 @@ def test_elements_that_where_does_not_choose_are_passed_over() -> None:
     assert text.startswith("xt.log made nan of finite operands at t=0 (1 of 3")
 
 
+def _grad_sum(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return xt.grad(lambda x: xt.sum(f(x)))
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "at", "made"),
+    [
+        ("xt.sqrt", xt.sqrt, 0.0, "xt.divide made inf"),
+        ("xt.cbrt", xt.cbrt, 0.0, "xt.divide made inf"),
+        ("xt.log", xt.log, 0.0, "xt.divide made inf"),
+        ("xt.log1p", xt.log1p, -1.0, "xt.divide made inf"),
+        ("xt.log2", xt.log2, 0.0, "xt.divide made inf"),
+        ("xt.asin", xt.asin, 1.0, "xt.rsqrt made inf"),
+        ("xt.acos", xt.acos, -1.0, "xt.rsqrt made inf"),
+        ("xt.acosh", xt.acosh, 1.0, "xt.rsqrt made inf"),
+        ("xt.atanh", xt.atanh, 1.0, "xt.divide made inf"),
+        ("xt.pow", lambda x: x**0.3, 0.0, "xt.pow made inf"),
+        ("xt.pow", lambda x: x**0.5, 0.0, "xt.divide made inf"),
+        ("xt.xlogy", lambda x: xt.xlogy(2.0, x), 0.0, "xt.divide made inf"),
+        ("xt.atan2", lambda x: xt.atan2(x, x), 0.0, "xt.divide made inf"),
+        ("xt.logit", xt.logit, 0.0, "xt.divide made inf"),
+        ("xt.lgamma", xt.lgamma, 0.0, "xt.digamma made -inf"),
+        ("xt.sqrt", lambda x: xt.sqrt(xt.sum(xt.square(x * xt.ones(k=2)), "k")), 0.0, "xt.divide made inf"),
+    ],
+)
+def test_derivative_that_is_infinite_at_a_point(name: str, function: Any, at: float, made: str) -> None:
+    text = message(_grad_sum(function), xt.array([1.5 if at > 0.9 and name == "xt.acosh" else 0.5, at], "t"))
+    assert text.startswith(f"in the derivative of {name}, {made}") and " at t=1" in text, text
+
+
+def test_ops_of_one_line_and_column_are_told_apart() -> None:
+    """A product begins where its first factor does."""
+    x = xt.array([1.0, 0.0], "t")
+
+    def f(y: Any) -> Any:
+        return xt.sqrt(y) * y
+
+    for call in (
+        lambda: _grad_sum(f)(x),
+        lambda: xt.vectorize(xt.grad(f), "t")(x),
+        lambda: xt.jvp(xt.grad(lambda x: xt.sum(f(x))), (x,), (x,)),
+        lambda: xt.jacobian(f)(x),
+        lambda: xt.hessian(lambda x: xt.sum(f(x)))(x),
+        lambda: xt.grad(xt.grad(lambda x: f(x) * x))(0.0),
+        lambda: xt.grad(xt.checkpoint(f))(0.0),
+    ):
+        text = message(call)
+        assert text.startswith("in the derivative of xt.sqrt, xt.divide made inf of finite operands"), text
+
+
+def test_functions_of_several_ops() -> None:
+    large = xt.array([1e308, 1e308], "t")
+    assert message(xt.jit(xt.mean), large).startswith("in xt.mean, xt.sum made inf of finite operands")
+    assert message(xt.mean, large).startswith("in xt.mean, xt.sum made inf of finite operands")
+    assert message(xt.jit(xt.std), large).startswith("in xt.std, xt.sum made inf")
+    assert message(lambda: xt.cumsum(large, "t")).startswith("xt.cumsum made inf of finite operands at t=1")
+    assert message(xt.jit(lambda x: x.at(t=0).add(x[{"t": 0}])), large).startswith("in x.at.add, xt.add made inf")
+    singular = xt.jit(lambda a, b: xt.linalg.solve(a, b, dims=("i", "j")))
+    assert message(singular, xt.zeros(i=2, j=2), xt.ones(i=2)).startswith("xt.linalg.solve made nan")
+
+
+def test_instances_that_do_not_take_a_branch_are_passed_over() -> None:
+    """In vectorize, a branch is computed for all instances where some take it."""
+    x = xt.array([[-1.0, -2.0], [4.0, -9.0], [4.0, 9.0]], ("b", "t"))
+
+    def told(branch: Callable[[Any], Any], other: Callable[[Any], Any] = lambda r: r) -> str:
+        taken = xt.vectorize(lambda r: xt.cond(r[{"t": 0}] > 0, lambda: branch(r), lambda: other(r)), "b")
+        return message(taken, x)
+
+    for branch, other in (
+        (lambda r: xt.sqrt(r), lambda r: r),
+        (lambda r: xt.sum(xt.sqrt(r)), xt.sum),
+        (lambda r: xt.sort(xt.sqrt(r), "t"), lambda r: r),
+        (lambda r: xt.dot(xt.sqrt(r), r), xt.sum),
+        (lambda r: xt.cumsum(xt.sqrt(r), "t"), lambda r: r),
+    ):
+        assert "xt.sqrt made nan of finite operands at b=1, t=1 (1 of 6 elements" in told(branch, other)
+    text = told(lambda r: xt.scan(lambda c, v: (c + xt.sqrt(v), None), 0.0, r, dim="t")[0], lambda r: 0.0)
+    assert "xt.sqrt made nan of finite operands at b=1 (1 of 3 elements" in text and "in step 1 of xt.scan" in text
+    text = told(lambda r: xt.scan(lambda c, v: (c + v, xt.sqrt(v)), 0.0, r, dim="t")[1])
+    assert "xt.sqrt made nan of finite operands at b=1 (1 of 3 elements" in text
+
+    each = xt.vectorize(lambda x: xt.while_loop(lambda s: s < 5.0, lambda s: s + 1 / (s - 3.0), x), "b")
+    assert "xt.divide made inf of finite operands at b=1 (1 of 3" in message(each, xt.array([6.0, 3.0, 4.0], "b"))
+
+    one = xt.grad(lambda x: xt.cond(x > 0.7, lambda: xt.sqrt(x - 1.0) * x, lambda: xt.sqrt(x + 2.0)))
+    text = message(xt.vectorize(one, "b"), xt.array([-1.0, 0.5, 1.0], "b"))
+    assert text.startswith("in the derivative of xt.sqrt, xt.divide made inf of finite operands at b=2 (1 of 3")
+
+    pick = xt.vectorize(lambda i, x: xt.switch(i, [lambda: x, lambda: xt.log(x), lambda: xt.sqrt(x)]), "b")
+    text = message(pick, xt.array([0, 2, 1], "b"), xt.array([-1.0, 1.0, 0.0], "b"))
+    assert text.startswith("xt.log made -inf of finite operands at b=2 (1 of 3")
+
+
+def test_values_that_a_loop_or_a_branch_reads_from_around_it() -> None:
+    def in_scan(x: Any) -> Any:
+        y = xt.log(x)
+        return xt.scan(lambda c, v: (c + y, None), 0.0, xt.ones(k=2), dim="k")[0]
+
+    def in_while(x: Any) -> Any:
+        y = xt.log(x)
+        return xt.while_loop(lambda s: s[0] < 2, lambda s: (s[0] + 1, s[1] + y), (0, x))[1]
+
+    def in_cond(x: Any) -> Any:
+        y = xt.log(x)
+        return xt.cond(x < 0, lambda: y + 1, lambda: x)
+
+    for f in (in_scan, in_while, in_cond):
+        assert message(xt.jit(f), -1.0).startswith("xt.log made nan of finite operands\n  operand 0, x:")
+
+
+def test_complex_functions_and_their_derivatives() -> None:
+    z = xt.array([0j, 1 + 0j, 2j], "t")
+    assert message(xt.jit(lambda z: z**-1.5), z).startswith("xt.pow made nan of finite operands at t=0 (1 of 3")
+    chosen = xt.jit(lambda z: xt.where(xt.real(z) < 1, xt.log(z), 1 / z))
+    assert message(chosen, z).startswith("xt.log made -inf of finite operands at t=0 (1 of 3")
+    taken = xt.vectorize(lambda z: xt.cond(xt.real(z) < 1, lambda: z, lambda: xt.log(z - 1)), "t")
+    assert message(taken, z).startswith("xt.log made -inf of finite operands at t=1 (1 of 3")
+    product = message(xt.jit(lambda z: z * z), xt.array([1e200 + 1e200j], "t"))
+    assert product.startswith("xt.multiply made inf") and "operand 0, a part of z: float64 (t: 1), 1e+200" in product
+    for name, f in (
+        ("xt.log", xt.log),
+        ("xt.sqrt", xt.sqrt),
+        ("xt.sqrt", lambda z: xt.sqrt(z) * z),
+        ("xt.pow", lambda z: z**0.5),
+        ("xt.divide", lambda z: 1 / z * z),
+    ):
+        text = message(xt.grad(lambda z, f=f: xt.real(f(z))), 0j)
+        assert text.startswith(f"in the derivative of {name}, xt.divide made"), text
+
+
 def test_nan_in_an_argument_does_not_hide_another() -> None:
     """An elementwise op tells what it makes of elements that are finite, also where others are not."""
     x = xt.array([np.nan, 4.0, -1.0], "t")
