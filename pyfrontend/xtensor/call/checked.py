@@ -11,14 +11,24 @@ from ..base.errors import Error, NonFiniteError
 from ..compiler import nonfinite
 from ..ir import location
 from ..values.kinds import kind_of
+from .compilations import changes, outside
 
 if TYPE_CHECKING:
     from ..trace.program import Program
+    from ..values.targets import Target
+    from .entry import Entry
 
 
-def check(result: Any, arrays: Sequence[Any], program: Callable[[], Program] | None) -> None:
+def check(
+    result: Any,
+    arrays: Sequence[Any],
+    program: Callable[[], tuple[Program, Target]] | None,
+    entry: Entry | None = None,
+    fn: Any = None,
+) -> None:
     """Raises NonFiniteError where an op made a NaN or an infinity of finite operands. `arrays`: the arguments of the
-    call; `program`: traces it again, which happens only where a result is not finite. None: it cannot run again."""
+    call; `program`: traces it again, which happens only where a result is not finite. None: it cannot run again.
+    entry, fn: what ran, and the user's function, which may give another program when it is traced again."""
     bad = [i for i, x in enumerate(_arrays(result)) if not nonfinite.is_finite(x)]
     if not bad:
         return
@@ -30,8 +40,9 @@ def check(result: Any, arrays: Sequence[Any], program: Callable[[], Program] | N
             )
         return
     with location.naming():
-        traced = program()
-    given = [*arrays, *traced.captured]
+        traced, target = program()
+    is_same = entry is None or nonfinite.is_same(traced, entry.key, target)
+    given = [*arrays, *(entry.captured if entry is not None and is_same else traced.captured)]
     if nonfinite.has_effects(traced):
         if all(map(nonfinite.is_finite, given)):
             raise NonFiniteError(
@@ -47,13 +58,30 @@ def check(result: Any, arrays: Sequence[Any], program: Callable[[], Program] | N
         if "step~" in why:  # a dim of the derivative of a loop (passes/Autodiff/ControlRulesWhile.cpp)
             why = "it may be in a while loop without max_steps=, whose derivative has as many values as steps"
         error = NonFiniteError(f"result {bad[0]} of {traced.name} is not finite. The op was not found: {why}")
-    if not is_there and all(map(nonfinite.is_finite, given)):
+    if not is_same and (error is not None or all(map(nonfinite.is_finite, arrays))):
+        assert entry is not None
+        error = _of_another_program(traced.name, bad[0], changes(entry.outside, outside(fn)), error)
+    elif not is_there and all(map(nonfinite.is_finite, given)):
         error = NonFiniteError(
             f"result {bad[0]} of {traced.name} is not finite, and arguments are. A second run, which keeps every "
             "value, is finite on the CPU: sums in another order, or the functions of the device, make the difference"
         )
     if error is not None:
         raise error
+
+
+def _of_another_program(name: str, result: int, changed: Sequence[str], found: Error | None) -> NonFiniteError:
+    """The error where the function, traced again, gives another program than the one that ran. found: what is wrong
+    with that one."""
+    text = (
+        f"result {result} of {name} is not finite. The op was not found for certain: the function was traced again to "
+        "find it, and gave another program. So it depends on something beside its arguments. "
+    )
+    text += f"{'; '.join(changed)}. " if changed else "xtensor does not know on what. "
+    text += "Pass it as an argument"
+    if found is not None:
+        text += "\nin the other program, " + found.parts[0]
+    return NonFiniteError(text, found.parts[1] if found is not None else None)
 
 
 def _arrays(result: Any) -> list[Any]:

@@ -318,7 +318,7 @@ def code_of(fn: Any) -> CodeType | None:
     return fn.__code__
 
 
-def _outside(fn: Any) -> dict[str, tuple[str, Any]]:
+def outside(fn: Any) -> dict[str, tuple[str, Any]]:
     """The numbers, texts and arrays that a function reads from around it: a text, and what tells it from others."""
     if not isinstance(fn, FunctionType):
         return {}
@@ -335,6 +335,17 @@ def _outside(fn: Any) -> dict[str, tuple[str, Any]]:
     return found
 
 
+def changes(was: Mapping[str, tuple[str, Any]], now: Mapping[str, tuple[str, Any]]) -> list[str]:
+    """What a function reads from outside that is another value now."""
+    return [
+        f"{name}, which it reads from outside, was {was[name][0]}, now {text}"
+        if was[name][0] != text
+        else f"{name}, which it reads from outside, is another object"
+        for name, (text, what) in now.items()
+        if name in was and was[name][1] != what
+    ]
+
+
 # By the code of functions and what was made of them: the histories of the latest function object.
 _by_code = Latest(_MOST_LINES)
 
@@ -348,40 +359,38 @@ class History:
         self.dynamic = dynamic
         self.records: deque[Compilation] = deque(maxlen=_MOST)
         self.keys: deque[Key] = deque(maxlen=_COMPARED)
+        self.count = 0  # of all keys that came
         self.outside: dict[str, tuple[str, Any]] = {}
 
-    def reasons(self, key: Key, fn: Any = None) -> tuple[str, ...]:
-        """Why no program that is there serves `key`, by the nearest one; and remembers it. `fn`: the function, where
-        one may be made again from the same line."""
+    def reasons(self, key: Key, fn: Any = None, begin: int | None = None) -> tuple[str, ...]:
+        """Why no program that was there serves `key`, by the nearest one; and remembers it. `fn`: the function, where
+        one may be made again from the same line. begin: `self.count` when the compilation began."""
         known = tuple(self.keys)  # another thread may add its own meanwhile
         if known:
             found = min((why(key, old, self.dynamic) for old in reversed(known)), key=len)
             if not found:
                 found = ["a program for these types was compiled before, and had to make room for others"]
+                if begin is not None and key in [*known][::-1][: self.count - begin]:
+                    found = ["another thread compiled a program for these types at the same time"]
                 if key not in known:
                     found = ["the arguments are not those of an earlier call"]
         else:
             found = self._made_again(key, fn)
         self.keys.append(key)
+        self.count += 1
         return tuple(found)
 
     def _made_again(self, key: Key, fn: Any) -> list[str]:
         """The reasons of a function's first compilation: another function of the same line may have had one."""
         if not self.about or fn is None:
             return []
-        self.outside = _outside(fn)
+        self.outside = outside(fn)
         place = (self.name, self.about, *[code.co_filename for code in self.about])
         latest: list[History] = _by_code(place, lambda: [self])
         before, latest[0] = latest[0], self
         if before is self or not before.keys:
             return []
-        found = [
-            f"{name}, which it reads from outside, was {before.outside[name][0]}, now {text}: give it as an argument"
-            if before.outside[name][0] != text
-            else f"{name}, which it reads from outside, is another object: give it as an argument"
-            for name, (text, what) in self.outside.items()
-            if name in before.outside and before.outside[name][1] != what
-        ]
+        found = [f"{change}: give it as an argument" for change in changes(before.outside, self.outside)]
         made = "it is another function object from the same line: make it once, outside of the loop that calls it"
         return [made, *found, *min((why(key, old, self.dynamic) for old in tuple(before.keys)), key=len)]
 

@@ -212,7 +212,7 @@ class _Eager:
         result = self.result(args, kwargs)
         if options.current().nan == "raise":
             found = self.scan(args, kwargs)
-            check(result, found.arrays, lambda: self.traced(found, args, kwargs, None)[0])
+            check(result, found.arrays, lambda: (self.traced(found, args, kwargs, None)[0], targets.CPU))
         return result
 
     def result(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

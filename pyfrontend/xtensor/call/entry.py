@@ -51,8 +51,10 @@ class Entry:
         "inline",
         "inputs",
         "is_registered",
+        "key",
         "labelled",
         "labels",
+        "outside",
         "ranges",
         "relabel",
         "retire",
@@ -66,6 +68,8 @@ class Entry:
     ) -> None:
         self.device = device
         self.executable = load(program, targets.target_of(device), inline=inline)
+        self.key = program.key
+        self.outside: dict[str, tuple[str, Any]] = {}  # what the function read from outside when it was traced
         # What the function reads from outside goes where it runs, once.
         self.captured = [_native.to_device(a, device) for a in program.captured]
         self.inputs = program.inputs

@@ -47,6 +47,7 @@ def load(program: Program, target: Target = CPU, unwrap: bool = False, inline: b
     with diagnosed(CompileError):
         compiled = compiler().compile(program.module, options.as_dict())
         program.seconds.update(compiled.seconds)
+        program.key = "" if options.profile else compiled.key
         program.source = ("disk" if compiled.from_cache else "compiled") if compiled.seconds else "memory"
         if options.profile:
             profiled.add(options.profile, program, target, compiled.kernels)
@@ -70,6 +71,11 @@ def load(program: Program, target: Target = CPU, unwrap: bool = False, inline: b
         reused=compiled.reused,
         together=program.together,
     )
+
+
+def is_same(program: Program, key: str, target: Target = CPU) -> bool:
+    """Whether a program that is traced again is the one whose code has this key, as far as that is known."""
+    return not key or key == code_of_program(program, target).key
 
 
 def code_of_program(program: Program, target: Target = CPU) -> Any:

@@ -21,8 +21,9 @@ from ..base.errors import Error, NonFiniteError
 from ..ir import context as c
 from ..ir import location
 from ..trace.program import Program
+from .executable import is_same as is_same
 from .executable import load
-from .origins import Source, function_of, main_of, ops_in, source_of
+from .origins import Source, function_of, is_named_alike, main_of, ops_in, source_of
 
 if TYPE_CHECKING:
     from ..mlir import ir
@@ -105,7 +106,7 @@ class Finding:
         text = f"{op} made {made} of finite operands"
         if self.source.is_derived:
             text = f"in the derivative of {self.source.function or 'an op'}, {text}"
-        elif self.source.function not in ("", op):
+        elif self.source.function and not is_named_alike(self.source.function, op):
             text = f"in {self.source.function}, {text}"
         if dims:
             listed = ", ".join(f"{d}={i}" for d, i in place.items())
@@ -368,7 +369,7 @@ class _Search:
         source, of = source_of(giver), function_of(giver)
         if source.is_derived:
             of = f"the derivative of {source.function or 'an op'}"
-        elif source.function not in ("", of):
+        elif source.function and not is_named_alike(source.function, of):
             of = f"{of} inside of {source.function}"
         return f"of {of}" + (f" in line {line}" if line else "")
 

@@ -88,6 +88,11 @@ def function_of(op: ir.Operation) -> str:
     return name if name.partition(" ")[0] in ("a", "the") or name.startswith("x.") else f"xt.{name}"
 
 
+def is_named_alike(function: str, op: str) -> bool:
+    """Whether a function and an op are one to a user, as xt.isel and x.isel."""
+    return function.removeprefix("xt.") == op.removeprefix("xt.").removeprefix("x.")
+
+
 def _function(op: ir.Operation) -> str:
     """What a user writes for an op, without `xt.`."""
     name = _name(op)

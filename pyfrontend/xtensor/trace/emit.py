@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # Ops that may fail when they run: positions, and dynamic sizes that should be equal.
 FAILING = {"cholesky", "eigh", "gather", "lu", "scatter", "solve", "triangular_solve"}
+# Further ops whose places the key of a program holds (compiler/Compiler.cpp): they have the same whenever it is traced.
+TOLD = {"accumulate", "complex_factor", "triangular_contract"}
 
 
 def emit(
@@ -37,7 +39,7 @@ def emit(
     for x in operands:
         check_alive(x)
     scope = current()
-    where = location.of_function(local.op, local.is_rule)
+    where = location.of_user() if name in TOLD else location.of_function(local.op, local.is_rule)
     if name in FAILING:
         scope.root.failing += 1
         where = location.of_failing(local.op or name, scope.root.failing)

@@ -51,6 +51,7 @@ class Program:
     layout: Layout | None = None  # over several processes, each of which has a part of the inputs and outputs
     text: str = ""  # of a program with a layout, before it is distributed: equal in all processes
     seconds: dict[str, float] = field(default_factory=dict)  # how long it took to make: "trace", then each phase
+    key: str = ""  # of its code: equal for programs that are equal; empty before it is compiled
     source: str = "compiled"  # where its code is from: "compiled", "disk" or "memory"
     told: str = ""  # what calls it, for messages of other processes
     called: frozenset[Any] = frozenset()  # as Root has them; they live as long as a program or its code

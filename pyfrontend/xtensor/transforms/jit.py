@@ -18,7 +18,7 @@ from ..base.errors import ArgumentTypeError, DimensionError, Error, UnsupportedE
 from ..call.arguments import Call, StaticNames, name_of, place_of, signature_of
 from ..call.arrays import as_array
 from ..call.checked import check
-from ..call.compilations import Compilation, History, code_of, key_of
+from ..call.compilations import Compilation, History, code_of, key_of, outside
 from ..call.entry import Entry, Function, moved
 from ..call.opened import Programs
 from ..call.spelling import spelling
@@ -359,11 +359,13 @@ class _Compiler:
             key = key, self.by_labels[key].key(call.labelled)
         entry = self.entries.get(key)
         if entry is None:
+            begin = self.history.count
             program, entry = self.compile(call, device)
+            entry.outside = outside(self.fn)
             if entry.by_labels and key not in self.by_labels and type(key[-1]) is not LabelsKey:
                 latest = self.by_labels[key] = LatestLabels(self.dynamic)
                 key = key, latest.key(call.labelled)
-            self.note(program, call, entry, key)
+            self.note(program, call, entry, key, begin)
             self.programs.add(key, functools.partial(_retire, self.function), entry)
             self.register(entry, call, under)
         else:
@@ -375,17 +377,17 @@ class _Compiler:
         taken = self.donated.leaves(call.structure) if self.donated else ()
         arrays = [nonfinite.copied(x) if i in taken else x for i, x in enumerate(call.arrays)]
         result = entry.result(call.arrays, call.labelled)
-        again = None if self.layout else lambda: self.placed(call, targets.target_of(device), donates=False)[0]
-        check(result, arrays, again)
+        again = None if self.layout else lambda: self.placed(call, targets.target_of(device))
+        check(result, arrays, again, entry, self.fn)
         return result
 
-    def note(self, program: Program, call: Call, entry: Entry, key: Any) -> None:
-        """Remembers what was compiled, and tells of it."""
+    def note(self, program: Program, call: Call, entry: Entry, key: Any, begin: int) -> None:
+        """Remembers what was compiled, and tells of it. begin: how many were before."""
         labels = key[-1] if type(key[-1]) is LabelsKey else None
         device = entry.device.name if entry.device else "cpu"
         where = options.current().of_programs, device, call.structure, call.full_specs(), bool(call.labelled)
         compiled_for = key_of(self.fn, *where, labels, call.weak_arrays())
-        self.history.add(program, compiled_for, self.history.reasons(compiled_for, self.fn))
+        self.history.add(program, compiled_for, self.history.reasons(compiled_for, self.fn, begin))
 
     def compile(self, call: Call, device: _native.Device | None) -> tuple[Program, Entry]:
         program, target = self.placed(call, targets.target_of(device))

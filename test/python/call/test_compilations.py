@@ -6,6 +6,7 @@ import logging
 import os
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -319,3 +320,17 @@ def test_explain_hides_nothing_that_is_raised(tmp_path: Path, error: str, status
         assert text in done.stderr
     assert "xtensor/cli" not in done.stderr
     assert done.stdout.startswith("function") and "1 programs" in done.stdout
+
+
+def test_threads_that_compile_one_program_at_the_same_time() -> None:
+    both = threading.Barrier(2)
+
+    def body(x: Any) -> Any:
+        both.wait(60)
+        return x * 5.125
+
+    f = xt.jit(body)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(f, [xt.ones(t=3)] * 2))
+    told = [made.reasons for made in f.compilations]
+    assert told == [(), ("another thread compiled a program for these types at the same time",)]

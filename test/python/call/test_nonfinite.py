@@ -253,6 +253,48 @@ def test_calls_with_effects_are_not_repeated() -> None:
     assert np.isnan(g(True)(X * np.nan).values).all()
 
 
+factor = -1.0  # of a function whose second tracing gives another program
+
+
+def test_function_that_is_another_program_when_it_is_traced_again() -> None:
+    global factor
+    f = xt.jit(lambda x: xt.log(x * factor))
+    assert np.isfinite(f(-2.0).item())
+    factor = 1.0
+    try:
+        text = message(f, 2.0)
+        assert "gave another program" in text and "factor, which it reads from outside, was -1.0, now 1.0" in text
+        assert "made nan" not in text and "sums in another order" not in text
+        text = message(xt.jit(lambda x: xt.log(x * factor)), -2.0)
+        assert text.startswith("xt.log made nan")
+    finally:
+        factor = -1.0
+
+    signs = iter([-1.0, -2.0, -3.0, 1.0])
+    text = message(xt.jit(lambda x: xt.log(x * next(signs))), 1.0)
+    assert "xtensor does not know on what" in text and "in the other program, xt.log made nan" in text
+    text = message(xt.jit(lambda x: xt.log(x * next(signs))), 1.0)
+    assert "xtensor does not know on what" in text and "made nan" not in text
+
+    held = [X]  # what was captured is what counts
+    g = xt.jit(lambda x: xt.log(x * held[0]))
+    text = message(g, 1.0)
+    held[0] = X + 5.0
+    assert message(g, 1.0) == text
+
+
+@pytest.mark.parametrize("options", [{"donate": 0}, {"dynamic_dims": "t"}, {}], ids=str)
+def test_programs_of_the_same_function_are_the_same(options: Any) -> None:
+    """Also with ops whose code knows their places."""
+
+    def f(x: Any, i: Any) -> Any:
+        y = xt.linalg.solve(xt.eye(row=2, col=2), x[{"t": i}].rename(k="row"), dims=("row", "col"))
+        return xt.log(y), xt.cumprod(x, "t"), xt.linalg.cholesky(xt.eye(row=2, col=2), ("row", "col"))
+
+    x = xt.array(np.array([1.0, -1.0, 2.0]), "t", copy=True)
+    assert message(xt.jit(f, **options), x, xt.array([1, 0], "k")).startswith("xt.log made nan of finite operands")
+
+
 def test_steps_of_loops() -> None:
     scan = xt.jit(lambda x: xt.scan(lambda c, v: (c - v, xt.log(c - v)), 2.5, x, dim="t"))
     text = message(scan, xt.array([1.0, 0.5, 3.0], "t"))
