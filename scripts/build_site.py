@@ -29,7 +29,6 @@ LINES = 40  # of a block's output
 EXAMPLE = re.compile(r"^Example:\n((?:.+(?:\n|$))+)", re.M)  # the section of a docstring
 PICTURE = re.compile(r"!\[([^]]+)\]\((pictures/[^)]+)\)")  # the text that describes it, and its file
 NAMED_BY_FILE = re.compile(r"\[(?:\w+/)*\w+\.md\]\(((?:[./\w]+/)?\w+\.md)(#[\w-]+)?\)")
-OWN_OUTPUT = re.compile(r"\s*(?:[^\n`]+:\n\s*)?^```text\n(.*?)^```", re.M | re.S)  # right below a block of Python
 DEFINED = re.compile(r"^def XTensor_(\w+)", re.M)
 
 # The navigation: the pages of each section, in the order in which a reader needs them.
@@ -46,7 +45,7 @@ SECTIONS = {
     ],
     "Neighbours": ["docs/jax", "docs/stablehlo", "docs/torch", "docs/pytensor", "docs/dask", "docs/scale"],
     "How it works": [
-        "docs/layout", "docs/pipeline", "docs/autodiff", "CONTRIBUTING", "docs/decisions", "docs/upstream",
+        "docs/how_it_works", "docs/layout", "docs/pipeline", "docs/autodiff", "CONTRIBUTING", "docs/decisions", "docs/upstream",
     ],
 }  # fmt: skip
 # What the page of a section says above its list.
@@ -64,8 +63,9 @@ each other. If a program is wrong or slow, begin with [debugging](docs/debugging
 arrays become functions of JAX, PyTorch, PyTensor and Dask, and how several processes run one program.""",
     "How it works": """A Python function becomes a program of the dialect `xtensor`. In this dialect, arrays have named
 dims. A pass differentiates the program. Further passes give the dims an order, fuse loops, choose chunks and place
-results in memory, until LLVM makes machine code of it. [The phases](docs/pipeline.md) shows these steps, and how to
-print the program after each. [Layout](docs/layout.md) says in which folder each step is. The README of a folder in
+results in memory, until LLVM makes machine code of it. [How it works, by example](docs/how_it_works.md) shows a program
+after each step, and compares gradients with those of other libraries. [The phases](docs/pipeline.md) says how to print a
+program after each phase. [Layout](docs/layout.md) says in which folder each step is. The README of a folder in
 `passes/` describes the passes of one phase. To change the compiler, read [Contributing](CONTRIBUTING.md).""",
 }
 OF_A_WHEEL = """
@@ -88,7 +88,7 @@ def with_outputs(page: Path) -> str:
     subprocess.run(alone, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
     for block, shown in reversed(list(zip(blocks, json.loads(record.read_text()), strict=True))):
         lines = shown.rstrip().splitlines()
-        own = OWN_OUTPUT.match(text, block.end())
+        own = run_pages.OWN_OUTPUT.match(text, block.end())
         if own and lines:
             if own[1].rstrip().splitlines() != lines:
                 sys.exit(f"{page}: a block shows something else than the text below it:\n{shown}")

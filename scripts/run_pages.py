@@ -6,6 +6,7 @@ A statement with a comment `# SomeError: text` after it must raise that error, a
 A page that imports one of OPTIONAL is not run where that is not installed.
 
 run_pages.py [PAGE ..]              runs pages, by default all
+run_pages.py --write PAGE ..        runs pages, and writes what blocks print into the texts below them
 run_pages.py --one PAGE [OUTPUT]    runs one in this process; OUTPUT receives what each block shows, as JSON
 """
 
@@ -27,6 +28,7 @@ from typing import Any
 
 OPTIONAL = ("jax", "pytensor", "torch")
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
+OWN_OUTPUT = re.compile(r"\s*(?:[^\n`]+:\n\s*)?^```(?:text|mlir)\n(.*?)^```", re.M | re.S)  # right below a block
 EXPECTED = re.compile(r"#\s*(?:xt\.)?(\w*Error): (.*)")
 
 
@@ -107,6 +109,19 @@ def run(page: Path) -> tuple[list[str], list[str]]:
     return wrong, shown
 
 
+def write(page: Path) -> None:
+    """Run a page, and replace the output below each of its blocks that has one."""
+    wrong, shown = run(page)
+    if wrong:
+        sys.exit("\n".join(wrong))
+    text = page.read_text()
+    for block, output in reversed(list(zip(BLOCK.finditer(text), shown, strict=True))):
+        own = OWN_OUTPUT.match(text, block.end())
+        if own and output:
+            text = f"{text[: own.start(1)]}{output.rstrip()}\n{text[own.end(1) :]}"
+    page.write_text(text)
+
+
 def main(arguments: list[str]) -> None:
     if arguments[:1] == ["--one"]:
         page, *outputs = (Path(a).resolve() for a in arguments[1:])
@@ -116,6 +131,10 @@ def main(arguments: list[str]) -> None:
         for output in outputs:
             output.write_text(json.dumps(shown))
         sys.exit("\n".join(wrong) if wrong else 0)
+    if arguments[:1] == ["--write"]:
+        for name in arguments[1:]:
+            write(Path(name).resolve())
+        return
     found = arguments or subprocess.check_output(["git", "ls-files", "*.md"], text=True).split()
     pages = [p for p in found if BLOCK.search(Path(p).read_text())]
     for page in list(pages):

@@ -20,7 +20,9 @@ from playwright.sync_api import Browser, Page
 
 SITE = Path(__file__).resolve().parents[2] / "build" / "site" / "html"
 # A page of each kind: the first one, a guide with outputs, a table, functions, IR.
-PAGES = ["index.html", "docs/semantics.html", "docs/xarray.html", "reference/windows.html", "docs/autodiff.html"]
+PAGES = [
+    "index.html", "docs/semantics.html", "docs/xarray.html", "reference/windows.html", "docs/how_it_works.html",
+]  # fmt: skip
 
 
 class Quiet(SimpleHTTPRequestHandler):
