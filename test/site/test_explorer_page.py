@@ -249,6 +249,60 @@ def test_groups_show_what_was_measured(browser: Browser, explorer: Any, tmp_path
     assert not wrong
 
 
+def test_search_and_marks_are_those_of_the_tab_that_is_shown(page: Page, explorer: Any) -> None:
+    texts = [each["text"] for each in explorer.data["memory"]["temporaries"]]
+    status, found = page.locator("#status"), page.locator("#found")
+    line = click_source(page, "scaled = xt.exp")
+    page.get_by_role("tab", name="memory").click()
+    hits = [i for i, each in enumerate(explorer.data["memory"]["temporaries"]) if [0, line] in each["at"]]
+    plural = "box" if len(hits) == 1 else "boxes"
+    assert status.inner_text() == f"program.py:{line}: {len(hits)} {plural} of memory"
+    assert page.locator("#tabs [aria-selected=true] .count").inner_text() == str(len(hits))
+    page.keyboard.press("n")
+    assert status.inner_text() == texts[hits[0]]
+    assert page.locator("#memory .here").get_attribute("id") == f"memory-{hits[0]}"
+    page.keyboard.press("Escape")
+    assert status.inner_text().startswith("Click a line")
+
+    page.keyboard.press("/")
+    page.keyboard.type("F32[")
+    wanted = [i for i, text in enumerate(texts) if "f32[" in text]
+    assert wanted and found.inner_text() == f"{len(wanted)} place" + "s" * (len(wanted) != 1)
+    page.keyboard.press("Enter")
+    assert found.inner_text() == f"1 of {len(wanted)}" and status.inner_text() == texts[wanted[0]]
+    assert page.locator("#memory mark").count() == len(wanted)
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.id") == "memory"
+    assert page.locator("#search").input_value() == "F32["
+    page.get_by_role("tab", name="linalg").click()
+    (linalg,) = [p["lines"] for p in explorer.data["phases"] if p["name"] == "linalg"]
+    count = sum("f32[" in text.lower() for text in linalg)
+    assert found.inner_text() == f"{count} line" + "s" * (count != 1)
+    page.locator("#search").fill("")
+    assert found.inner_text() == "" and page.locator("mark").count() == 0
+
+
+def test_only_phases_are_compared(page: Page) -> None:
+    page.get_by_role("tab", name="linalg").click()
+    page.get_by_label("Compare with").select_option("differentiated")
+    page.get_by_role("tab", name="memory").click()
+    assert page.get_by_label("Compare with").is_disabled()
+    page.get_by_role("tab", name="grouped").click()
+    page.get_by_label("Compare with").select_option("nothing")
+    assert page.locator("#tabs [aria-selected=true]").inner_text() == "grouped"
+    assert page.locator("#phase .added").count() == 0
+
+
+def test_a_phone_shows_all_controls(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    for control in ("#compare", "#search", "#theme", "#status"):
+        box = page.locator(control).bounding_box()
+        assert box and box["x"] >= 0 and box["x"] + box["width"] <= 390 and box["width"] > 40
+    line = click_source(page, CONTRACT)
+    assert page.locator("#status").inner_text().startswith(f"program.py:{line}: ")
+
+
 def test_memory_shows_where_temporaries_lie(page: Page, explorer: Any) -> None:
     memory = explorer.data["memory"]
     page.get_by_role("tab", name="memory").click()

@@ -12,6 +12,7 @@ import numpy as np
 from ..base import tree
 from ..base.errors import ArgumentError, user_line
 from ..call.arrays import array
+from ..call.compilations import code_of
 from ..compiler.options import PHASES, check_phase
 from ..compiler.profiled import Kernel, types_of
 from ..explorer.page import Explorer, explored
@@ -79,9 +80,9 @@ def _explore(options: argparse.Namespace) -> int:
     with of_option("--device"):
         target = target_named(options.device or "cpu")
     lowered, jitted, args = _lowered(options, target)
-    path, _, name = options.target.rpartition(":")
+    name = options.target.rpartition(":")[2]
     measured = _measured(jitted, args, lowered) if options.profile else ()
-    page = Explorer(explored(lowered.program, lowered.target, path, measured))
+    page = Explorer(explored(lowered.program, lowered.target, code_of(jitted.__wrapped__), measured))
     with without_line(user_line()):
         print(page.write(options.output or f"{name}.html"))
     return 0

@@ -193,7 +193,7 @@ const source = new List(byId("source"), (row, i) => {
   const {file, line} = rows[i];
   if (!line) {
     row.classList.add("head");
-    row.textContent = file.name;
+    row.textContent = row.title = file.note ? `${file.name} (${file.note})` : file.name;
     return;
   }
   addNumber(row, line);
@@ -234,7 +234,7 @@ function select(row, isSelected, isHere) {
 /** The rows of the source that are chosen, by a click there (`row`) or on a line of the phase (`line`). */
 function choose(places, line, row) {
   state.places = new Set(places);
-  if (line >= 0 || row >= 0 || !places.length) for (const pane of panes) pane.cursor = -1;
+  for (const pane of panes) pane.cursor = -1;
   code.cursor = line;
   source.cursor = row;
   tell();
@@ -245,22 +245,42 @@ function choose(places, line, row) {
   if (row < 0 && places.length) source.show(Math.min(...places));
 }
 
+/** "1 line", "2 lines", "2 boxes" */
+const counted = (count, word) => `${count} ${word}${count === 1 ? "" : word.endsWith("x") ? "es" : "s"}`;
+
+/** The pane that is shown in place of a phase; undefined: a phase is shown. */
+const paneOf = (tab) => panes[tab - data.phases.length];
+
+/** "3 lines of linalg": what a tab has that is made of what is chosen. */
+function countOf(tab) {
+  const pane = paneOf(tab), count = pane ? pane.hits() : hitsOf(data.phases[tab]).length;
+  return [count, `${counted(count, pane ? "box" : "line")} of ${pane ? pane.id : data.phases[tab].name}`];
+}
+
 function tell() {
   for (const [i, tab] of [...byId("tabs").children].entries()) {
-    const hits = () => i < data.phases.length ? hitsOf(data.phases[i]).length : panes[i - data.phases.length].hits();
-    const count = state.places.size ? hits() : "";
+    const [count, words] = state.places.size ? countOf(i) : ["", ""];
     tab.querySelector(".count").textContent = count;
-    tab.title = state.places.size ? `${count} lines are made of what is chosen` : "";
+    tab.title = words ? `${words}: made of what is chosen` : "";
   }
-  const origin = code.cursor >= 0 ? originOf(code.cursor) : -1;
-  const marks = origin >= 0 ? data.origins[origin].marks : [];
-  const parts = [...state.places].map(placeText);
+  const pane = paneOf(state.tab);
   let text = "Click a line, or use the arrow keys. Left and right: the phases. /: search. n: next line. Escape: none.";
-  if (parts.length)
-    text = `${parts.join(", ")}${marks.length ? ` (${marks.join(", from ")})` : ""}: ${hitsOf(phase()).length} lines of `
-      + `${phase().name}`;
-  else if (code.cursor >= 0) text = `${view[code.cursor].of.name}:${view[code.cursor].line + 1} is made of no line of yours`;
-  byId("status").textContent = text;
+  if (pane && pane.cursor >= 0) text = pane.tellOf(pane.cursor);
+  else if (state.places.size) {
+    const origin = pane || code.cursor < 0 ? -1 : originOf(code.cursor);
+    text = `${[...state.places].map(placeText).join(", ")}${isHit(origin) ? wordsOf(origin) : ""}: ${countOf(state.tab)[1]}`;
+  } else if (!pane && code.cursor >= 0) {
+    const origin = originOf(code.cursor), places = origin < 0 ? [] : placesOf[origin];
+    text = `${view[code.cursor].of.name}:${view[code.cursor].line + 1} is made of `
+      + (places.length ? `${places.map(placeText).join(", ")}${wordsOf(origin)}` : "no line of yours");
+  } else if (source.cursor >= 0) text = placeText(source.cursor);
+  byId("status").textContent = byId("status").title = text;
+}
+
+/** " (cotangent, from tangent of tanh)": what made the op of a line; "" for the user's own. */
+function wordsOf(origin) {
+  const {marks} = data.origins[origin];
+  return marks.length ? ` (${marks.join(", from ")})` : "";
 }
 
 // -- panes besides those of the phases -------------------------------------------------------------------------------
@@ -271,7 +291,7 @@ const panes = [];  // one for each tab after those of the phases
 class Pane {
   /** tellOf(i): what the status line says of box i. */
   constructor(id, items, tellOf) {
-    Object.assign(this, {id, pane: byId(id), tellOf, boxes: [], cursor: -1});
+    Object.assign(this, {id, pane: byId(id), tellOf, boxes: [], texts: [], cursor: -1});
     this.places = items.map((item) => item.at.map(([file, line]) => rowOf[file] + line));
     this.pane.addEventListener("keydown", (event) => {
       const by = {ArrowDown: 1, ArrowUp: -1}[event.key];
@@ -287,13 +307,33 @@ class Pane {
     box.role = "option";
     box.id = `${this.id}-${i}`;
     box.addEventListener("click", () => this.choose(i));
+    this.texts.push([]);
     return box;
+  }
+  /** Gives the latest box a text. */
+  text(element, text) {
+    this.texts.at(-1).push([element, text]);
+    element.textContent = text;
+  }
+  /** Marks what is searched for; the boxes that have it. */
+  look(has) {
+    for (const [element, text] of this.texts.flat()) {
+      element.replaceChildren();
+      write(element, text, () => [], state.wanted);
+    }
+    return this.texts.flatMap((texts, i) => texts.some(([, text]) => has(text)) ? [i] : []);
+  }
+  show(i) {
+    this.boxes[i]?.scrollIntoView({block: "nearest"});
   }
   isHit(i) {
     return this.places[i].some((place) => state.places.has(place));
   }
+  hitBoxes() {
+    return this.boxes.flatMap((_, i) => this.isHit(i) ? [i] : []);
+  }
   hits() {
-    return this.boxes.filter((_, i) => this.isHit(i)).length;
+    return this.hitBoxes().length;
   }
   draw() {
     this.boxes.forEach((box, i) => select(box, this.isHit(i), i === this.cursor));
@@ -301,10 +341,11 @@ class Pane {
     else this.pane.removeAttribute("aria-activedescendant");
   }
   choose(i) {
-    this.cursor = i;
     choose(this.places[i], -1, -1);
-    this.boxes[i].scrollIntoView({block: "nearest"});
-    byId("status").textContent = this.tellOf(i);
+    this.cursor = i;
+    this.draw();
+    this.show(i);
+    tell();
   }
 }
 
@@ -316,7 +357,7 @@ const GAP = 16, TALL = 46;  // pixels: between arcs, and of a kernel
 
 function tellOfGroup(i) {
   const {reads, writes} = data.groups.ends[i], node = data.groups.nodes[i];
-  const told = [`${node.name}: ${node.runs} runs in a call`];
+  const told = [`${node.name}: runs ${node.runs === 1 ? "once" : `${node.runs} times`} in a call`];
   if (reads.length) told.push(`reads the arguments ${reads.join(", ")}`);
   if (writes.length) told.push(`writes the results ${writes.join(", ")}`);
   if (node.help) told.push(node.help);
@@ -355,10 +396,10 @@ if (data.groups) {
     row.title = node.help;
     if (node.is_derivative) row.dataset.mark = "cotangent";
     part(row, "bar").style.width = `${most ? 100 * node.seconds / most : 0}%`;
-    part(row, "name", node.name);
-    part(row, "where", node.where);
+    groups.text(part(row, "name"), node.name);
+    groups.text(part(row, "where"), node.where);
     const [time, of, bytes, flops, share] = node.cells;
-    part(row, "cells", `${time}, ${of} · ${bytes} · ${flops} · ${share} of the limit`);
+    groups.text(part(row, "cells"), `${time}, ${of} · ${bytes} · ${flops} · ${share} of the limit`);
   });
 }
 
@@ -378,7 +419,8 @@ if (data.memory) {
     box.style.width = `${100 * (each.end + 1 - each.begin) / steps}%`;
     box.style.bottom = `${100 * each.offset / arena}%`;
     box.style.height = `${100 * each.bytes / arena}%`;
-    box.title = box.textContent = each.text;
+    box.title = each.text;
+    memory.text(box, each.text);
   }
 }
 
@@ -404,9 +446,11 @@ function go(i) {
     tab.tabIndex = i === j ? 0 : -1;
   }
   byId("tabs").children[i].scrollIntoView({block: "nearest", inline: "nearest"});
+  byId("compare").disabled = !isPhase;
   if (!isPhase) {
-    panes[i - data.phases.length].draw();
-    return tell();
+    paneOf(i).draw();
+    tell();
+    return look();
   }
   state.phase = i;
   byId("phase").scrollTop = 0;
@@ -438,9 +482,13 @@ function look() {
   match = -1;
   if (state.wanted) {
     rows.forEach((row, i) => { if (row.line && has(textOf(row))) matches.push([source, i]); });
-    view.forEach((_, i) => { if (has(codeOf(i))) matches.push([code, i]); });
+    if (!paneOf(state.tab)) view.forEach((_, i) => { if (has(codeOf(i))) matches.push([code, i]); });
   }
-  byId("found").textContent = state.wanted ? `${matches.length} lines` : "";
+  for (const pane of panes) {
+    const found = pane.look(has);
+    if (state.wanted && pane === paneOf(state.tab)) matches.push(...found.map((i) => [pane, i]));
+  }
+  byId("found").textContent = state.wanted ? counted(matches.length, paneOf(state.tab) ? "place" : "line") : "";
   source.draw(true);
   code.draw(true);
 }
@@ -452,17 +500,21 @@ function step(by) {
     match = match < 0 && by < 0 ? matches.length - 1 : (match + by + matches.length) % matches.length;
     const [list, i] = matches[match];
     byId("found").textContent = `${match + 1} of ${matches.length}`;
-    list.cursor = i;
-    list.draw(true);
-    list.show(i);
+    goTo(list, i);
     return;
   }
-  const hits = hitRows();
+  const list = paneOf(state.tab) ?? code, hits = list === code ? hitRows() : list.hitBoxes();
   if (!hits.length) return;
-  const next = by > 0 ? hits.find((i) => i > code.cursor) : hits.findLast((i) => i < code.cursor);
-  code.cursor = next ?? (by > 0 ? hits[0] : hits.at(-1));
-  code.draw(true);
-  code.show(code.cursor);
+  const next = by > 0 ? hits.find((i) => i > list.cursor) : hits.findLast((i) => i < list.cursor);
+  goTo(list, next ?? (by > 0 ? hits[0] : hits.at(-1)));
+}
+
+function goTo(list, i) {
+  for (const each of [source, code, ...panes]) each.cursor = -1;
+  list.cursor = i;
+  for (const each of [source, code, ...panes]) each.draw(true);
+  list.show(i);
+  tell();
 }
 
 byId("search").addEventListener("input", () => {
@@ -471,7 +523,9 @@ byId("search").addEventListener("input", () => {
 });
 byId("search").addEventListener("keydown", (event) => {
   if (event.key === "Enter") step(event.shiftKey ? -1 : 1);
-  if (event.key === "Escape") byId("phase").focus();
+  if (event.key !== "Escape") return;
+  event.preventDefault();  // else the browser empties the field, and the search goes on
+  (paneOf(state.tab)?.pane ?? byId("phase")).focus();
 });
 
 // -- keys, themes ----------------------------------------------------------------------------------------------------

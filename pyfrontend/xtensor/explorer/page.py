@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from ..base.errors import ArgumentError, CompileError, file_error
@@ -63,17 +64,20 @@ script-src '{script_hash}'; base-uri 'none'; form-action 'none'">
 
 
 def explored(
-    program: Program, target: Target, first: str = "", measured: Sequence[tuple[Kernel, Measured]] = ()
+    program: Program,
+    target: Target,
+    code: CodeType | None = None,
+    measured: Sequence[tuple[Kernel, Measured]] = (),
 ) -> dict[str, Any]:
     """What the page shows. measured: the kernels of a profile, which become "groups" (explorer/groups.py).
     "memory" has the temporaries, if there are any (explorer/memory.py).
 
-    first: the file of the function, which stands first. The place that `f.explore` was called at is left out: module
+    code: that of the function, whose file stands first. The place that `f.explore` was called at is left out: module
     and function have it as their location.
 
-    Each of "files" has its lines. Each of "origins" has "at", a list of (number of the file, line), and "marks", what
-    made the op of these lines: ["cotangent", "tangent of exp"]. Each of "phases" has its lines, and the number of the
-    origin of each, or -1.
+    Each of "files" has its lines, and a "note" if it has changed since it was traced. Each of "origins" has "at", a
+    list of (number of the file, line), and "marks", what made the op of these lines: ["cotangent", "tangent of exp"].
+    Each of "phases" has its lines, and the number of the origin of each, or -1.
     """
     supports.check(target, program, whose=True)
     with diagnosed(CompileError):
@@ -87,7 +91,8 @@ def explored(
     boxes: list[dict[str, Any]] = [*(groups["nodes"] if groups else ()), *(memory["temporaries"] if memory else ())]
     kernels = [place for box in boxes for place in box["at"]]
     of_lines = [path for origin in found["origins"] for path, _, _ in origin["at"]]
-    files = files_of([first, *of_lines, *(path for path, _ in kernels)])
+    first = [code.co_filename] if code else []
+    files = files_of([*first, *of_lines, *(path for path, _ in kernels)], code)
     numbers = {path: i for i, path in enumerate(files)}
     origins = []
     for origin in found["origins"]:

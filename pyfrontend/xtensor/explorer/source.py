@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import keyword
-import linecache
 import tokenize
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from types import CodeType
 from typing import Any
+
+from ..ir.location import text_of
 
 # The letter is the class of a span in page.css.
 _KINDS = {tokenize.COMMENT: "c", tokenize.STRING: "s", tokenize.NUMBER: "n"}
@@ -54,11 +56,13 @@ def _names(paths: Sequence[str]) -> list[str]:
     return list(paths)
 
 
-def files_of(paths: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """By path, in order: {"name", "lines", "spans"} of the files (or cells of notebooks) that can be read."""
-    texts = {path: [line.rstrip("\r\n") for line in linecache.getlines(path)] for path in dict.fromkeys(paths)}
-    there = [path for path, lines in texts.items() if lines]
-    return {
-        path: {"name": name, "lines": texts[path], "spans": spans(texts[path])}
-        for path, name in zip(there, _names(there), strict=True)
-    }
+def files_of(paths: Iterable[str], code: CodeType | None = None) -> dict[str, dict[str, Any]]:
+    """By path, in order: {"name", "lines", "spans", "note"} of the files (or cells of notebooks) that can be read. The
+    note says that the file has changed, where that matters. `code`: of a function in one of them."""
+    texts = {path: text_of(path, code if code and code.co_filename == path else None) for path in dict.fromkeys(paths)}
+    there = [path for path, (lines, _) in texts.items() if lines]
+    files = {}
+    for path, name in zip(there, _names(there), strict=True):
+        lines, note = texts[path]
+        files[path] = {"name": name, "lines": lines, "spans": spans(lines), **({"note": note} if note else {})}
+    return files

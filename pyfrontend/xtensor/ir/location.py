@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import linecache
+import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import CodeType
@@ -18,6 +21,54 @@ _RULE = "derivative of "
 # By code object and instruction: finding the column is slow, and a traced loop comes by often. Code of the same text is
 # equal in whatever file it is, hence the file's name.
 _known: dict[tuple[str, CodeType, int], ir.Location] = {}
+
+# The texts of a file when code of it was traced, the latest last: when the file was written, and its lines.
+_texts: dict[str, list[tuple[int, list[str]]]] = {}
+_MOST_TEXTS = 4
+_started = time.time_ns()
+
+
+def _written_at(path: str) -> int:
+    try:
+        return os.stat(path).st_mtime_ns
+    except (OSError, ValueError):
+        return 0  # a cell of a notebook, or gone
+
+
+def _remember(path: str) -> list[tuple[int, list[str]]]:
+    """Keeps the text of a file as it is now."""
+    known, at = _texts.setdefault(path, []), _written_at(path)
+    if not known or known[-1][0] != at:
+        linecache.checkcache(path)
+        if lines := linecache.getlines(path):
+            known[:] = [*known[-_MOST_TEXTS + 1 :], (at, [line.rstrip("\r\n") for line in lines])]
+    return known
+
+
+def _codes_in(text: str, path: str) -> set[CodeType]:
+    try:
+        found = [compile(text, path, "exec", dont_inherit=True)]
+    except (SyntaxError, ValueError):
+        return set()
+    for code in found:
+        found += [x for x in code.co_consts if isinstance(x, CodeType)]
+    return set(found)
+
+
+def text_of(path: str, code: CodeType | None = None) -> tuple[list[str], str]:
+    """The lines of a file that was traced, and what to know about them. `code`: of a function in the file; by default
+    of one that was traced. A file may have been edited after Python read it: then its text when it was traced counts,
+    if that is of the code."""
+    texts = _remember(path)
+    code = code or next((c for p, c, _ in reversed(_known) if p == path), None)
+    if not texts:
+        return [], ""
+    is_edited = texts[-1][0] > _started
+    for at, lines in reversed(texts) if code is not None and is_edited else ():
+        if code in _codes_in("\n".join(lines) + "\n", path):
+            return lines, "" if at == texts[-1][0] else "as it was when it was traced; the file has changed"
+    note = "the file has changed since it was loaded, so lines may be wrong" if is_edited and code else ""
+    return texts[-1][1], note
 
 
 def unknown() -> ir.Location:
@@ -40,6 +91,7 @@ def of_user() -> ir.Location:
                 if i == last // 2:
                     line, column = first or line, col + 1 if col is not None else 0
                     break
+        _remember(code.co_filename)
         name = code.co_filename.encode("utf-8", "replace").decode()  # of a file it may be any bytes
         found = mlir().Location.file(name, line, column, context())
         _known[key] = found

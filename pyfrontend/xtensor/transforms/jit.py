@@ -200,7 +200,7 @@ class Jitted(Function, Pickled, Generic[P, R]):
         program, _, target = self._compiler.abstract(args, kwargs)
         code = code_of(self.__wrapped__)
         measured = profile.kernels(program.name, target.name, types_of(program)) if profile is not None else ()
-        page = Explorer(explored(program, target, code.co_filename if code else "", measured))
+        page = Explorer(explored(program, target, code, measured))
         if path is not None:
             page.write(path)
         return page

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import linecache
+import os
 import subprocess
 import sys
+import time
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -278,3 +281,33 @@ def test_the_command_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
     assert "--profile: calls need sizes" in capsys.readouterr().err
     assert main(["explore", "program.py:first", "--profile", "--device", "cuda,sm=80"]) == 1
     assert "xtensor explore: --profile: " in capsys.readouterr().err
+
+
+def test_a_file_that_was_edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The text is the one that was traced, where it is known."""
+    monkeypatch.syspath_prepend(tmp_path)
+    path = tmp_path / "edited_program.py"
+    before = "import xtensor as xt\n\n\n@xt.jit\ndef f(x):\n    return xt.exp(x)\n"
+    after = "import xtensor as xt\n\n# a new line\n\n\n@xt.jit\ndef f(x):\n    return xt.sin(x) + 1\n"
+    now = time.time_ns()
+
+    def write(text: str, seconds: int) -> None:
+        path.write_text(text)
+        os.utime(path, ns=(now, now + seconds * 10**9))
+
+    def shown(f: Any, x: Any) -> tuple[str, str]:
+        (file,) = f.explore(x).data["files"]
+        return "\n".join([*file["lines"], ""]), file.get("note", "")
+
+    write(before, 1)
+    module = importlib.import_module("edited_program")
+    old = module.f
+    write(after, 2)  # before anything was traced: what it was is not known
+    assert shown(old, 1.0) == (after, "the file has changed since it was loaded, so lines may be wrong")
+    module = importlib.reload(module)
+    assert shown(module.f, 1.0) == (after, "")
+    write(before, 3)
+    traced = after, "as it was when it was traced; the file has changed"
+    assert shown(module.f, 1.0) == shown(module.f, xt.ones(t=2)) == traced
+    path.unlink()
+    assert shown(module.f, 1.0) == traced
