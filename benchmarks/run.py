@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=true")
 os.environ.setdefault("OMP_NUM_THREADS", "2")
@@ -55,6 +56,11 @@ def pretty(t: float | None) -> str:
         if t * scale >= 1:
             return f"{t * scale:.3g} {unit}"
     return f"{t * 1e9:.0f} ns"
+
+
+def machine() -> str:
+    names = [line.split(":")[1] for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line]
+    return f"{os.cpu_count()} cores of {names[0].strip()}" if names else f"{os.cpu_count()} cores"
 
 
 def ceilings(console: Console) -> None:

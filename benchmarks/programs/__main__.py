@@ -30,7 +30,7 @@ import numpy as np
 import physics
 from rich.console import Console
 from rich.table import Table
-from run import Run, available, pretty, seconds
+from run import Run, available, machine, pretty, seconds
 from workloads import compiled_for
 
 PEERS = ("ours", "jax", "torch")
@@ -98,11 +98,6 @@ def measure(name: str, peers: list[str], rounds: int) -> dict[str, tuple[float, 
         for peer, run in runs.items():
             times[peer].append(seconds(run))
     return {peer: (first[peer], statistics.median(t)) for peer, t in times.items()}
-
-
-def machine() -> str:
-    names = [line.split(":")[1] for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line]
-    return f"{os.cpu_count()} cores of {names[0].strip()}" if names else f"{os.cpu_count()} cores"
 
 
 def main() -> None:
