@@ -28,6 +28,9 @@ def _toward_zero(x: Tracer) -> tuple[Tracer, Tracer]:
 def sigmoid(x: ArrayLike, /) -> Array:
     """Returns the logistic function 1 / (1 + exp(-x)), accurate in both tails, with the dims of `x`.
 
+    Raises:
+        DTypeError: `x` is complex.
+
     Example:
     >>> xt.sigmoid(xt.array([0.0, 1.0], "i"))
     <xtensor.Array (i: 2) float64>
@@ -46,6 +49,9 @@ def sigmoid(x: ArrayLike, /) -> Array:
 def softplus(x: ArrayLike, /) -> Array:
     """Returns log(1 + exp(x)) without overflow, accurate in both tails, with the dims of `x`.
 
+    Raises:
+        DTypeError: `x` is complex.
+
     Example:
     >>> xt.softplus(xt.array([0.0, 800.0], "i"))
     <xtensor.Array (i: 2) float64>
@@ -63,6 +69,9 @@ def softplus(x: ArrayLike, /) -> Array:
 def log_sigmoid(x: ArrayLike, /) -> Array:
     """Returns log(sigmoid(x)), accurate in both tails, with the dims of `x`.
 
+    Raises:
+        DTypeError: `x` is complex.
+
     Example:
     >>> xt.log_sigmoid(xt.array([-800.0, 0.0], "i"))
     <xtensor.Array (i: 2) float64>
@@ -77,6 +86,9 @@ def relu(x: ArrayLike, /) -> Array:
     """Returns x where it is positive, else 0, with the dims and dtype of `x`.
 
     NaN stays NaN. The derivative at 0 is 0. Bools give i1.
+
+    Raises:
+        DTypeError: `x` is complex.
 
     Example:
     >>> xt.relu(xt.array([-1.0, 2.0], "i"))
@@ -104,6 +116,9 @@ def silu(x: ArrayLike, /) -> Array:
 
     Source: Elfwing, Uchibe and Doya, "Sigmoid-weighted linear units" (2018).
 
+    Raises:
+        DTypeError: `x` is complex.
+
     Example:
     >>> xt.silu(xt.array([0.0, 1.0], "i"))
     <xtensor.Array (i: 2) float64>
@@ -130,6 +145,9 @@ def gelu(x: ArrayLike, /) -> Array:
 
     This is the exact form, x * erfc(-x / sqrt(2)) / 2, and not its approximation by tanh. Source: Hendrycks and Gimpel,
     "Gaussian error linear units" (2016).
+
+    Raises:
+        DTypeError: `x` is complex.
 
     Example:
     >>> xt.gelu(xt.array([-1.0, 0.0, 1.0], "i"))

@@ -75,8 +75,13 @@ def sel(
     An indexer is a label, a list of labels, or a slice of labels, which includes both ends. For dates, it may be a part
     of a date ("2020-01"). A named array of labels puts its own dims in place of the dim. Dims without labels are read
     by position. method: if a label does not exist, "nearest", "ffill" or "bfill" takes a neighbour that is at most
-    `tolerance` away, in units of the labels. drop: leaves out the coordinates that become single numbers.
-    Raises LabelError for a label that does not exist. The result is differentiable with respect to `x`.
+    `tolerance` away, in units of the labels. drop: leaves out the coordinates that become single numbers. The result is
+    differentiable with respect to `x`.
+
+    Raises:
+        DimensionError: `x` does not have a dim that is named.
+        LabelError: a label does not exist.
+        ArgumentError: `method` is another one.
 
     Example:
     >>> heat = xr.DataArray([3.0, 4.0, 6.0], dims="lat", coords={"lat": [10, 20, 30]})
@@ -111,10 +116,13 @@ def unstack(
 ) -> Array:
     """Returns `x` with one dim split into several new last dims: unstack(x, z={"a": 2, "b": 3}).
 
-    Along the old dim, the position in the last of the new dims changes fastest. The product of the new sizes is the
-    old size. Of a dim whose labels have several levels, as `stack` makes them, the name is enough: unstack(x, "z").
-    There, combinations of labels that do not occur get `fill_value`, by default NaN. Raises SizeError if the sizes do
-    not multiply to that of the dim.
+    Along the old dim, the position in the last of the new dims changes fastest. The product of the new sizes is the old
+    size. Of a dim whose labels have several levels, as `stack` makes them, the name is enough: unstack(x, "z"). There,
+    combinations of labels that do not occur get `fill_value`, by default NaN.
+
+    Raises:
+        DimensionError: `x` does not have a dim that is named.
+        SizeError: the new sizes do not multiply to that of the dim.
 
     Example:
     >>> xt.unstack(xt.arange(4, dim="z"), z={"a": 2, "b": 2})
@@ -179,6 +187,11 @@ def drop_sel(
 
     Raises LabelError for a label that does not exist, unless errors="ignore".
 
+    Raises:
+        DimensionError: `x` does not have a dim that is named.
+        LabelError: a label does not exist, unless errors="ignore".
+        ArgumentError: `errors` is another word.
+
     Example:
     >>> heat = xr.DataArray([3.0, 4.0, 6.0], dims="lat", coords={"lat": [10, 20, 30]})
     >>> xt.drop_sel(heat, lat=[20]).values
@@ -203,6 +216,9 @@ def sortby(x: ArrayLike, by: str | Sequence[Any], /, ascending: bool = True) -> 
     """Returns `x` in the order of the labels of coordinates: sortby(x, "lat"), sortby(x, ["year", "month"]).
 
     `by` is a name or several, of dims or of coordinates with one dim, or DataArrays. The order is stable.
+
+    Raises:
+        LabelError: `by` names no coordinate.
 
     Example:
     >>> heat = xr.DataArray([3.0, 4.0], dims="lat", coords={"lat": [20, 10]})
@@ -238,6 +254,10 @@ def reindex(
 
     reindex(x, time=days). method: "nearest", "ffill" or "bfill" fills with a neighbour, if it is at most `tolerance`
     away. fill_value: by default NaN, for which integers become floats.
+
+    Raises:
+        DimensionError: `x` does not have a dim that is named.
+        ArgumentError: labels occur twice, or `method` is another one.
 
     Example:
     >>> heat = xr.DataArray([3.0, 4.0], dims="lat", coords={"lat": [10, 20]})
@@ -286,6 +306,9 @@ def reindex_like(
     x: ArrayLike, other: Any, /, method: str | None = None, tolerance: Any = None, fill_value: Any = None
 ) -> Array:
     """Returns `x` with the labels that `other` has along the dims of both, as `reindex`.
+
+    Raises:
+        ArgumentError: labels occur twice, or `method` is another one.
 
     Example:
     >>> heat = xr.DataArray([3.0, 4.0], dims="lat", coords={"lat": [10, 20]})
@@ -375,6 +398,11 @@ def _parts(lows: np.ndarray, new: np.ndarray, before: np.ndarray, after: np.ndar
 def interp_like(x: ArrayLike, other: Any, /, method: str = "linear") -> Array:
     """Returns `x` between its labels, at those that `other` has along the dims of both, as `interp`.
 
+    Raises:
+        DTypeError: `x` holds bools.
+        LabelError: labels occur twice.
+        ArgumentError: `method` is another one.
+
     Example:
     >>> heat = xr.DataArray([3.0, 5.0], dims="lat", coords={"lat": [10, 20]})
     >>> xt.interp_like(heat, xr.DataArray([0, 0], dims="lat", coords={"lat": [12, 15]})).values
@@ -388,6 +416,10 @@ def assign_coords(x: ArrayLike, coords: Mapping[str, Any] | None = None, /, **ke
 
     A coordinate lies along the dim of its name, unless you give another dim: hour=("time", hours). A number does not
     have a dim.
+
+    Raises:
+        DimensionError: `x` does not have a dim that is named.
+        ArgumentError: a coordinate does not fit the sizes of its dims.
 
     Example:
     >>> x = xt.assign_coords(xt.array([1.0, 2.0], "month"), month=[6, 7])

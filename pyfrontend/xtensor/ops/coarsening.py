@@ -221,6 +221,11 @@ def coarsen(
     `mean(skipna=True)` and its like leave NaN out; by default `xt.option(skipna=)` decides. Blocks divide the size of
     the dim (SizeError), or boundary="trim" drops the rest: at the end, or at the start with side="right".
 
+    Raises:
+        DimensionError: `x` does not have a dim that is named.
+        SizeError: blocks do not divide the size of the dim, with boundary="exact".
+        ArgumentError: a block is below 1, or `boundary` or `side` is another word.
+
     Example:
     >>> xt.coarsen(xt.array([1.0, 3.0, 5.0, 9.0], "time"), time=2).mean()
     <xtensor.Array (time: 2) float64>

@@ -13,7 +13,7 @@ from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import extend, is_scalar, number, size_of
 from .operators import UNION, aligned, named
-from .types import Array, ArrayLike, Elementwise2, example
+from .types import ONE_IS_COMPLEX, TWO_SIZES, Array, ArrayLike, Elementwise2, example, raises
 
 _MIRRORED = {"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 # What holds for a number and one below it.
@@ -71,7 +71,8 @@ def _comparison(name: str, predicate: str, sign: str, gives: str) -> Elementwise
     def function(x: ArrayLike, y: ArrayLike, /) -> Array:
         return _compare(name, predicate, x, y)
 
-    shown = example(name, "[1, 2, 3]", gives, "bool", y="2")
+    errors = (TWO_SIZES,) if predicate in ("eq", "ne") else (TWO_SIZES, ONE_IS_COMPLEX)
+    shown = raises(*errors) + example(name, "[1, 2, 3]", gives, "bool", y="2")
     return named(function, name, f"Compares x {sign} y and returns bools. {UNION}", shown)
 
 
@@ -88,6 +89,9 @@ def isclose(x: ArrayLike, y: ArrayLike, /, rtol: float = 1e-5, atol: float = 1e-
     """Tells whether |x - y| <= atol + rtol * |y|: bools with the union of the dims.
 
     Equal infinities are close. NaN is close to NaN only with `equal_nan=True`.
+
+    Raises:
+        SizeError: a dim has two sizes.
 
     Example:
     >>> xt.isclose(xt.array([1.0, 1.1], "a"), 1.0 + 1e-9)

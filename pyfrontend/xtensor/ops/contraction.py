@@ -33,6 +33,11 @@ def dot(*arrays: ArrayLike, dim: Dims = None) -> Array:
     `xt.option(outer="forbid")` makes that an error.
     xt.dot(x, w, dim="feature") of x(sample, feature) and w(feature, unit) has dims (sample, unit).
 
+    Raises:
+        SizeError: a dim has two sizes.
+        DimensionError: no array has a dim that `dim` names.
+        ArgumentError: there are no arrays.
+
     Example:
     >>> x = xt.array([[1.0, 2.0], [3.0, 4.0]], ("sample", "feature"))
     >>> xt.dot(x, xt.array([10.0, 1.0], "feature"))
@@ -217,6 +222,9 @@ def matmul(x: ArrayLike, y: ArrayLike, /) -> Array:
 
     If they share no dim, this is the outer product. It equals `xt.dot(x, y)`.
 
+    Raises:
+        SizeError: a dim has two sizes.
+
     Example:
     >>> x = xt.array([[1.0, 2.0], [3.0, 4.0]], ("sample", "feature"))
     >>> xt.matmul(x, xt.array([10.0, 1.0], "feature"))
@@ -231,7 +239,10 @@ def cross(x: ArrayLike, y: ArrayLike, /, *, dim: str) -> Array:
     """Returns the cross product along `dim`, whose size is 3, with the other dims of both.
 
     Of vectors of size 2 it is the third element alone, without `dim`; one of size 2 and one of size 3 give all three.
-    Raises SizeError for other sizes.
+
+    Raises:
+        DimensionError: an array does not have `dim`.
+        SizeError: the size of `dim` is neither 2 nor 3, or another dim has two sizes.
 
     Example:
     >>> xt.cross(xt.array([1.0, 0.0, 0.0], "axis"), xt.array([0.0, 1.0, 0.0], "axis"), dim="axis")

@@ -190,6 +190,11 @@ def conv(
     `padding` is an int, a pair (before, after), "same" or "valid", or these by dim.
     Of images: nn.conv(image, w, {"h": "kh", "w": "kw"}, dim="channel", padding="same").
 
+    Raises:
+        DimensionError: an array does not have a dim that `dims` or `dim` names.
+        SizeError: the kernel is longer than the padded dim.
+        ArgumentError: a stride or a dilation is below 1, or a padding is negative.
+
     Example:
     >>> xt.nn.conv(xt.array([1.0, 2.0, 4.0, 8.0], "time"), xt.array([-1.0, 1.0], "tap"), {"time": "tap"})
     <xtensor.Array (time: 3) float64>
@@ -234,6 +239,10 @@ def conv_transpose(
     Arguments are those of `conv` for the way back: `dims` maps each dim of `x` to the kernel's dim, `dim` is summed
     over, `padding` is cut off, and `output_padding` more elements come at the end. A dim of size n gets the size
     (n - 1) * stride + dilation * (kernel - 1) + 1 - the padding on both sides + output_padding.
+
+    Raises:
+        DimensionError: an array does not have a dim that `dims` or `dim` names.
+        ArgumentError: a stride or a dilation is below 1, or a padding is negative.
 
     Example:
     >>> xt.nn.conv_transpose(xt.array([1.0, 3.0], "time"), xt.array([1.0, 2.0], "tap"), {"time": "tap"}, stride=2)
@@ -322,6 +331,12 @@ def max_pool(x: ArrayLike, windows: dict[str, int], /, stride: Any = None, *, pa
     `windows` maps dims to window lengths; `stride` is the same lengths by default. Padded positions never win. Ties
     share the gradient. Of images: nn.max_pool(x, {"h": 2, "w": 2}).
 
+    Raises:
+        DimensionError: `x` does not have a dim of `windows`, or `stride` or `padding` names another one.
+        ArgumentError: a window or a stride is below 1, or a padding is negative.
+        SizeError: a window does not fit.
+        DTypeError: `x` is complex, or holds bools.
+
     Example:
     >>> xt.nn.max_pool(xt.array([1.0, 3.0, 9.0, 5.0], "time"), {"time": 2})
     <xtensor.Array (time: 2) float64>
@@ -347,7 +362,11 @@ def avg_pool(x: ArrayLike, windows: dict[str, int], /, stride: Any = None, *, pa
     """Returns the mean of each window, with the dims of `x`.
 
     `windows` maps dims to window lengths; `stride` is the same lengths by default. Padded positions count as zeros.
-    Raises SizeError if a window does not fit.
+
+    Raises:
+        DimensionError: `x` does not have a dim of `windows`, or `stride` or `padding` names another one.
+        ArgumentError: a window or a stride is below 1, or a padding is negative.
+        SizeError: a window does not fit.
 
     Example:
     >>> xt.nn.avg_pool(xt.array([1.0, 3.0, 5.0, 9.0], "time"), {"time": 2})
@@ -444,12 +463,15 @@ def _by_fourier(x: Tracer, k: Tracer, dims: tuple[str, str], start: int, length:
 def convolve(x: ArrayLike, k: ArrayLike, /, dims: tuple[str, str], mode: str = "full", method: str = "auto") -> Array:
     """Returns the convolution of `x` along dims[0] with `k` along dims[1].
 
-    The result has the dims of `x`, then the other dims of `k`. Dims with equal names are paired. For sizes n and m,
-    the result has size n + m - 1 in mode "full", n in mode "same", and |n - m| + 1 in mode "valid", where one
-    operand overlaps the other completely. Modes and methods are those of scipy.signal.convolve: "direct" multiplies
-    and adds, "fft" takes Fourier transforms, and "auto" takes what is faster for these sizes. With transforms, errors
-    are relative to the largest values, and one NaN makes all values NaN. Integers are always multiplied and added.
-    Raises ArgumentError for another mode.
+    The result has the dims of `x`, then the other dims of `k`. Dims with equal names are paired. For sizes n and m, the
+    result has size n + m - 1 in mode "full", n in mode "same", and |n - m| + 1 in mode "valid", where one operand
+    overlaps the other completely. Modes and methods are those of scipy.signal.convolve: "direct" multiplies and adds,
+    "fft" takes Fourier transforms, and "auto" takes what is faster for these sizes. With transforms, errors are
+    relative to the largest values, and one NaN makes all values NaN. Integers are always multiplied and added.
+
+    Raises:
+        DimensionError: an array lacks its dim of `dims`.
+        ArgumentError: `mode` or `method` is another word.
 
     Example:
     >>> xt.signal.convolve(xt.array([1.0, 2.0, 3.0], "time"), xt.array([1.0, 1.0], "tap"), dims=("time", "tap"))

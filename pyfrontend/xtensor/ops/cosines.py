@@ -160,7 +160,13 @@ def dct(x: ArrayLike, /, dim: Dims = None, *, type: int = 2, n: Sizes = None, no
 
     Type 2 is the sum over t of 2 x[t] cos(pi k (2 t + 1) / (2 n)). Types, `norm` and `n` are those of scipy.fft.dct:
     "ortho" makes the transform orthogonal. Several dims are transformed one after another. `n` is a number, or a dict
-    by dim. The result has the dims of `x`. Raises DTypeError for complex arrays, ArgumentError for another type.
+    by dim. The result has the dims of `x`.
+
+    Raises:
+        DimensionError: `x` does not have `dim`, or `n` names another one.
+        SizeError: a size of `n` is below 1.
+        ArgumentError: `type` is not 1, 2, 3 or 4, or `norm` is another word.
+        DTypeError: `x` is complex.
 
     Example:
     >>> xt.fft.dct(xt.array([1.0, 1.0], "time"), "time")
@@ -173,6 +179,12 @@ def dct(x: ArrayLike, /, dim: Dims = None, *, type: int = 2, n: Sizes = None, no
 @op(name="fft.idct")
 def idct(x: ArrayLike, /, dim: Dims = None, *, type: int = 2, n: Sizes = None, norm: str | None = None) -> Array:
     """Returns the inverse of `dct` of the same type and norm.
+
+    Raises:
+        DimensionError: `x` does not have `dim`, or `n` names another one.
+        SizeError: a size of `n` is below 1.
+        ArgumentError: `type` is not 1, 2, 3 or 4, or `norm` is another word.
+        DTypeError: `x` is complex.
 
     Example:
     >>> xt.fft.idct(xt.fft.dct(xt.array([1.0, 3.0], "time"))).values.round(6)
@@ -188,6 +200,12 @@ def dst(x: ArrayLike, /, dim: Dims = None, *, type: int = 2, n: Sizes = None, no
     Type 2 is the sum over t of 2 x[t] sin(pi (k + 1) (2 t + 1) / (2 n)). Other arguments are those of `dct`. The result
     has the dims of `x`.
 
+    Raises:
+        DimensionError: `x` does not have `dim`, or `n` names another one.
+        SizeError: a size of `n` is below 1.
+        ArgumentError: `type` is not 1, 2, 3 or 4, or `norm` is another word.
+        DTypeError: `x` is complex.
+
     Example:
     >>> xt.fft.dst(xt.array([1.0, -1.0], "time"), "time").values.round(6)
     array([0., 4.])
@@ -198,6 +216,12 @@ def dst(x: ArrayLike, /, dim: Dims = None, *, type: int = 2, n: Sizes = None, no
 @op(name="fft.idst")
 def idst(x: ArrayLike, /, dim: Dims = None, *, type: int = 2, n: Sizes = None, norm: str | None = None) -> Array:
     """Returns the inverse of `dst` of the same type and norm.
+
+    Raises:
+        DimensionError: `x` does not have `dim`, or `n` names another one.
+        SizeError: a size of `n` is below 1.
+        ArgumentError: `type` is not 1, 2, 3 or 4, or `norm` is another word.
+        DTypeError: `x` is complex.
 
     Example:
     >>> xt.fft.idst(xt.fft.dst(xt.array([1.0, 3.0], "time"))).values.round(6)

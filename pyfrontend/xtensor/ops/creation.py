@@ -119,7 +119,11 @@ def _concrete(values: np.ndarray, dims: tuple[str, ...]) -> Any:
 def zeros(sizes: Mapping[str, int] | None = None, /, *, dtype: Any = None, **keywords: int) -> Array:
     """Returns zeros with the given dims and sizes: zeros(time=3, space=4, dtype="f4") or zeros({"time": 3}).
 
-    The dtype is f8 by default, or `xt.option(default_float=)`. Raises SizeError if a size is negative.
+    The dtype is f8 by default, or `xt.option(default_float=)`.
+
+    Raises:
+        SizeError: a size is negative.
+        DTypeError: `dtype` is not a dtype of arrays.
 
     Example:
     >>> xt.zeros(time=2, space=3)
@@ -133,7 +137,11 @@ def zeros(sizes: Mapping[str, int] | None = None, /, *, dtype: Any = None, **key
 def ones(sizes: Mapping[str, int] | None = None, /, *, dtype: Any = None, **keywords: int) -> Array:
     """Returns ones with the given dims and sizes: ones(time=3, space=4, dtype="f4") or ones({"time": 3}).
 
-    The dtype is f8 by default, or `xt.option(default_float=)`. Raises SizeError if a size is negative.
+    The dtype is f8 by default, or `xt.option(default_float=)`.
+
+    Raises:
+        SizeError: a size is negative.
+        DTypeError: `dtype` is not a dtype of arrays.
 
     Example:
     >>> xt.ones(time=3, dtype="f4")
@@ -147,6 +155,12 @@ def full(*sizes_and_value: Any, dtype: Any = None, **keywords: int) -> Array:
     """Returns an array with one value everywhere: full(7.0, time=3) or full({"time": 3}, 7.0).
 
     The value has no dims (DimensionError). Without `dtype`, the array has the dtype of the value.
+
+    Raises:
+        SizeError: a size is negative.
+        DimensionError: the value has dims.
+        DTypeError: `dtype` is not a dtype of arrays.
+        ArgumentError: there is no value.
 
     Example:
     >>> xt.full(7.0, time=3)
@@ -199,6 +213,9 @@ def _like(x: ArrayLike, value: ArrayLike, dtype: Any = None, /) -> Array:
 def zeros_like(x: ArrayLike, /, dtype: Any = None) -> Array:
     """Returns zeros with the dims and sizes of `x`, and its dtype unless `dtype` is given.
 
+    Raises:
+        DTypeError: `dtype` is not a dtype of arrays.
+
     Example:
     >>> xt.zeros_like(xt.array([4, 5], "time"))
     <xtensor.Array (time: 2) int64>
@@ -209,6 +226,9 @@ def zeros_like(x: ArrayLike, /, dtype: Any = None) -> Array:
 
 def ones_like(x: ArrayLike, /, dtype: Any = None) -> Array:
     """Returns ones with the dims and sizes of `x`, and its dtype unless `dtype` is given.
+
+    Raises:
+        DTypeError: `dtype` is not a dtype of arrays.
 
     Example:
     >>> xt.ones_like(xt.array([4, 5], "time"))
@@ -221,7 +241,9 @@ def ones_like(x: ArrayLike, /, dtype: Any = None) -> Array:
 def full_like(x: ArrayLike, value: ArrayLike, /, dtype: Any = None) -> Array:
     """Returns `value` everywhere, with the dims and sizes of `x`, and its dtype unless `dtype` is given.
 
-    Raises DimensionError if `value` has dims.
+    Raises:
+        DimensionError: `value` has dims.
+        DTypeError: `dtype` is not a dtype of arrays, or it is real and `value` complex.
 
     Example:
     >>> xt.full_like(xt.zeros(time=2), 7.0)
@@ -238,7 +260,11 @@ def arange(start: float, stop: float | None = None, step: float = 1, /, *, dim: 
     """Returns the numbers start, start + step, .. below `stop`, along the one dim `dim`.
 
     One number counts from 0: arange(5, dim="time") is 0 to 4. The bounds are known while tracing, except that
-    arange(x.sizes["time"]) takes a dynamic size. Raises ArgumentError if `step` is 0.
+    arange(x.sizes["time"]) takes a dynamic size.
+
+    Raises:
+        ArgumentError: `step` is 0, or a bound is not finite.
+        DTypeError: `dtype` is not a dtype of arrays.
 
     Example:
     >>> xt.arange(2, 8, 3, dim="time")
@@ -302,7 +328,11 @@ def linspace(
     """Returns `n` evenly spaced values from `start` to `stop`, along the new first dim `dim`.
 
     `stop` is the last value, unless `endpoint=False`. `start` and `stop` are numbers or arrays. If they are arrays,
-    their dims follow `dim`. Raises ArgumentError if `n` is negative.
+    their dims follow `dim`.
+
+    Raises:
+        ArgumentError: `n` is negative.
+        DTypeError: `dtype` is not a dtype of arrays.
 
     Example:
     >>> xt.linspace(0.0, 1.0, 3, dim="time")
@@ -351,8 +381,13 @@ def eye(
 ) -> Array:
     """Returns 1 where both positions are equal, else 0: eye(3) has dims (row, col) and sizes 3 and 3.
 
-    `m` is the second size, by default `n`. Other names: eye(3, dims=("a", "b")) or eye(a=3, b=4). The dtype is f8
-    by default. Raises SizeError if a size is negative.
+    `m` is the second size, by default `n`. Other names: eye(3, dims=("a", "b")) or eye(a=3, b=4). The dtype is f8 by
+    default.
+
+    Raises:
+        SizeError: a size is negative.
+        DimensionError: `dims` is not a pair of names.
+        DTypeError: `dtype` is not a dtype of arrays.
 
     Example:
     >>> xt.eye(2, dims=("space", "axis"))
@@ -393,8 +428,13 @@ __all__ = [
 def one_hot(i: ArrayLike, n: int, /, dim: str = "class", dtype: Any = None) -> Array:
     """Returns 1 where the position along the new last dim `dim` of size `n` equals `i`, else 0.
 
-    A position out of range gives 0 everywhere. The dtype is f8 by default. Raises ArgumentTypeError if `i` does not
-    hold integers, DimensionError if it has the dim already.
+    A position out of range gives 0 everywhere. The dtype is f8 by default.
+
+    Raises:
+        ArgumentTypeError: `i` does not hold integers.
+        DimensionError: `i` has `dim` already.
+        ArgumentError: `n` is negative.
+        DTypeError: `dtype` is not a dtype of arrays.
 
     Example:
     >>> xt.one_hot(xt.array([2, 0], "sample"), 3)

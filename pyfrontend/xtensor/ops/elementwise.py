@@ -23,13 +23,14 @@ from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import fail, integer
 from .creation import zeros_like
-from .types import Array, ArrayLike, Elementwise, example
+from .types import IS_COMPLEX, NOT_AN_ARRAY, Array, ArrayLike, Elementwise, example, raises
 
 T = TypeVar("T")
 
 
-def float_function(name: str, what: str, at: str, gives: str) -> Elementwise:
-    """The public function over the dialect's float op `name`. Its docstring shows what it `gives` at the list `at`."""
+def float_function(name: str, what: str, at: str, gives: str, *, real: bool = False) -> Elementwise:
+    """The public function over the dialect's float op `name`. Its docstring shows what it `gives` at the list `at`.
+    `real`: it refuses complex numbers."""
 
     def function(x: ArrayLike, /) -> Array:
         return build.unary(name, p.as_float(x))
@@ -38,7 +39,7 @@ def float_function(name: str, what: str, at: str, gives: str) -> Elementwise:
     function.__doc__ = (
         f"Returns {what}.\n\n"
         "The result has the dims of `x`. Floats keep their dtype; integers and bools give the float that NumPy gives."
-        f"{example(name, at, gives)}"
+        f"{raises(IS_COMPLEX if real else NOT_AN_ARRAY)}{example(name, at, gives)}"
     )
     return op(function)
 
@@ -49,11 +50,13 @@ asin = float_function("asin", "the inverse sine of each element, in [-pi/2, pi/2
 asinh = float_function("asinh", "the inverse hyperbolic sine of each element", "[0.0, 1.0]", "[0. 0.88137359]")
 atan = float_function("atan", "the inverse tangent of each element, in [-pi/2, pi/2]", "[0.0, 1.0]", "[0. 0.78539816]")
 atanh = float_function("atanh", "the inverse hyperbolic tangent of each element", "[0.0, 0.5]", "[0. 0.54930614]")
-cbrt = float_function("cbrt", "the cube root of each element", "[8.0, -27.0]", "[ 2. -3.]")
+cbrt = float_function("cbrt", "the cube root of each element", "[8.0, -27.0]", "[ 2. -3.]", real=True)
 cos = float_function("cos", "the cosine of each element, an angle in radians", "[0.0, 1.0]", "[1. 0.54030231]")
 cosh = float_function("cosh", "the hyperbolic cosine of each element", "[0.0, 1.0]", "[1. 1.54308063]")
-erf = float_function("erf", "the error function of each element", "[0.0, 1.0]", "[0. 0.84270079]")
-erfc = float_function("erfc", "1 - erf(x) of each element, accurate also for large x", "[0.0, 1.0]", "[1. 0.15729921]")
+erf = float_function("erf", "the error function of each element", "[0.0, 1.0]", "[0. 0.84270079]", real=True)
+erfc = float_function(
+    "erfc", "1 - erf(x) of each element, accurate also for large x", "[0.0, 1.0]", "[1. 0.15729921]", real=True
+)
 exp = float_function("exp", "e to the power of each element", "[0.0, 1.0]", "[1. 2.71828183]")
 exp2 = float_function("exp2", "2 to the power of each element", "[3.0, -1.0]", "[8. 0.5]")
 expm1 = float_function("expm1", "exp(x) - 1 of each element, accurate also near 0", "[0.0, 1e-20]", "[0.e+00 1.e-20]")
@@ -77,7 +80,8 @@ def _rounding(name: str, what: str, at: str, gives: str) -> Elementwise:
         return build.unary(name, x) if p.is_inexact(x.dtype) else x
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Returns {what} each element, with the dims and dtype of `x`.{example(name, at, gives)}"
+    shown = raises(IS_COMPLEX) + example(name, at, gives)
+    function.__doc__ = f"Returns {what} each element, with the dims and dtype of `x`.{shown}"
     return op(function)
 
 
@@ -106,7 +110,10 @@ def round(x: ArrayLike, /, decimals: int = 0) -> Array:
     """Returns `x` rounded to `decimals` places, halves to even, with the dims and dtype of `x`.
 
     Bools give f2. A negative `decimals` rounds to tens, hundreds and so on.
-    Raises ArgumentError if `decimals` is not in -300 to 300.
+
+    Raises:
+        DTypeError: `x` is complex.
+        ArgumentError: `decimals` is not in -300 to 300.
 
     Example:
     >>> xt.round(xt.array([0.5, 1.5, 2.345], "i"))
@@ -147,7 +154,8 @@ def _float_test(name: str, what: str, at: str, gives: str) -> Elementwise:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = (
-        f"Tells whether each element is {what}: bools with the dims of `x`.{example(name, at, gives, 'bool')}"
+        f"Tells whether each element is {what}: bools with the dims of `x`."
+        f"{raises(NOT_AN_ARRAY)}{example(name, at, gives, 'bool')}"
     )
     return op(function)
 
@@ -163,6 +171,9 @@ def abs(x: ArrayLike, /) -> Array:
 
     Of complex numbers, it is the real `sqrt(re**2 + im**2)`, computed without overflow.
 
+    Raises:
+        ArgumentTypeError: `x` is not an array or a number.
+
     Example:
     >>> xt.abs(xt.array([-2.0, 3.0], "i"))
     <xtensor.Array (i: 2) float64>
@@ -174,7 +185,10 @@ def abs(x: ArrayLike, /) -> Array:
 
 @op
 def negative(x: ArrayLike, /) -> Array:
-    """Returns -x, with the dims and dtype of `x`. Integers wrap. Raises DTypeError for bools.
+    """Returns -x, with the dims and dtype of `x`. Integers wrap.
+
+    Raises:
+        DTypeError: `x` holds bools.
 
     Example:
     >>> xt.negative(xt.array([1, -2], "i"))
@@ -186,7 +200,10 @@ def negative(x: ArrayLike, /) -> Array:
 
 @op
 def positive(x: ArrayLike, /) -> Array:
-    """Returns `x` itself. Raises DTypeError for bools.
+    """Returns `x` itself.
+
+    Raises:
+        DTypeError: `x` holds bools.
 
     Example:
     >>> xt.positive(xt.array([1, -2], "i"))
@@ -201,7 +218,9 @@ def sign(x: ArrayLike, /) -> Array:
     """Returns the sign of each element: -1, 0 or 1, with the dims and dtype of `x`.
 
     The sign of NaN is NaN. The derivative is 0. The sign of a complex number z is z / |z|, which has a derivative.
-    Raises DTypeError for bools.
+
+    Raises:
+        DTypeError: `x` holds bools.
 
     Example:
     >>> xt.sign(xt.array([-2.0, 0.0, 3.0], "i"))
@@ -218,6 +237,9 @@ def sign(x: ArrayLike, /) -> Array:
 def signbit(x: ArrayLike, /) -> Array:
     """Tells whether the sign bit of each element is set (below 0, or -0.0): bools with the dims of `x`.
 
+    Raises:
+        DTypeError: `x` is complex.
+
     Example:
     >>> xt.signbit(xt.array([-2.0, 0.0], "i"))
     <xtensor.Array (i: 2) bool>
@@ -233,7 +255,10 @@ def signbit(x: ArrayLike, /) -> Array:
 
 @op
 def invert(x: ArrayLike, /) -> Array:
-    """Returns ~x, which inverts every bit, and is `not` for bools. Raises DTypeError for floats.
+    """Returns ~x, which inverts every bit, and is `not` for bools.
+
+    Raises:
+        DTypeError: `x` holds floats or complex numbers.
 
     Example:
     >>> xt.invert(xt.array([0, 1], "i"))
@@ -251,6 +276,9 @@ bitwise_invert = invert
 @op
 def logical_not(x: ArrayLike, /) -> Array:
     """Tells whether each element is 0: bools with the dims of `x`.
+
+    Raises:
+        ArgumentTypeError: `x` is not an array or a number.
 
     Example:
     >>> xt.logical_not(xt.array([0.0, 2.0], "i"))
@@ -273,6 +301,9 @@ def as_number(x: ArrayLike) -> Tracer:
 def square(x: ArrayLike, /) -> Array:
     """Returns x * x, with the dims and dtype of `x`. Bools give i1.
 
+    Raises:
+        ArgumentTypeError: `x` is not an array or a number.
+
     Example:
     >>> xt.square(xt.array([1, -2], "i"))
     <xtensor.Array (i: 2) int64>
@@ -287,6 +318,9 @@ def reciprocal(x: ArrayLike, /) -> Array:
     """Returns 1 / x, with the dims and dtype of `x`.
 
     For integers it is the integer part: 1 and -1 stay, all others give 0, and so does 0. Bools give i1.
+
+    Raises:
+        ArgumentTypeError: `x` is not an array or a number.
 
     Example:
     >>> xt.reciprocal(xt.array([2.0, 4.0], "i"))
@@ -311,6 +345,9 @@ def _scaled(x: ArrayLike, factor: float) -> Tracer:
 def deg2rad(x: ArrayLike, /) -> Array:
     """Returns an angle in radians from one in degrees, with the dims of `x`.
 
+    Raises:
+        DTypeError: `x` is complex.
+
     Example:
     >>> xt.deg2rad(xt.array([0.0, 180.0], "i"))
     <xtensor.Array (i: 2) float64>
@@ -322,6 +359,9 @@ def deg2rad(x: ArrayLike, /) -> Array:
 @op
 def rad2deg(x: ArrayLike, /) -> Array:
     """Returns an angle in degrees from one in radians, with the dims of `x`.
+
+    Raises:
+        DTypeError: `x` is complex.
 
     Example:
     >>> xt.rad2deg(xt.array([0.0, np.pi], "i"))
@@ -335,6 +375,9 @@ def rad2deg(x: ArrayLike, /) -> Array:
 def real(x: ArrayLike, /) -> Array:
     """Returns the real part, with the dims of `x`: float32 for complex64. It is `x` itself if `x` is real.
 
+    Raises:
+        ArgumentTypeError: `x` is not an array or a number.
+
     Example:
     >>> xt.real(xt.array([1 + 2j, 3.0], "i"))
     <xtensor.Array (i: 2) float64>
@@ -346,6 +389,9 @@ def real(x: ArrayLike, /) -> Array:
 @op
 def imag(x: ArrayLike, /) -> Array:
     """Returns the imaginary part, with the dims of `x`: float32 for complex64. It is zeros if `x` is real.
+
+    Raises:
+        ArgumentTypeError: `x` is not an array or a number.
 
     Example:
     >>> xt.imag(xt.array([1 + 2j, 3.0], "i"))
@@ -360,6 +406,9 @@ def imag(x: ArrayLike, /) -> Array:
 def conj(x: ArrayLike, /) -> Array:
     """Returns the complex conjugate, with the dims of `x`. It is `x` itself if `x` is real. Bools give i1.
 
+    Raises:
+        ArgumentTypeError: `x` is not an array or a number.
+
     Example:
     >>> xt.conj(xt.array([1 + 2j, 3j], "i"))
     <xtensor.Array (i: 2) complex128>
@@ -373,6 +422,9 @@ def angle(x: ArrayLike, /) -> Array:
     """Returns the angle of each element in the complex plane, in radians, in [-pi, pi], with the dims of `x`.
 
     Real numbers have the angle 0, or pi below 0. Integers give the float that NumPy gives.
+
+    Raises:
+        ArgumentTypeError: `x` is not an array or a number.
 
     Example:
     >>> xt.angle(xt.array([1j, -1.0], "i"))
@@ -390,8 +442,10 @@ def angle(x: ArrayLike, /) -> Array:
 def astype(x: ArrayLike, dtype: object, /) -> Array:
     """Returns `x` converted to `dtype`.
 
-    Floats become integers by truncation, and integers that do not fit wrap. Numbers become bools by x != 0. Raises
-    DTypeError for complex numbers as real ones: write x.real.
+    Floats become integers by truncation, and integers that do not fit wrap. Numbers become bools by x != 0.
+
+    Raises:
+        DTypeError: `dtype` is not a dtype of arrays, or it is real and `x` complex.
 
     Example:
     >>> xt.astype(xt.array([1.7, -1.7], "i"), "i4")
@@ -422,6 +476,9 @@ def stop_gradient(x: Any, /) -> Any:
 
     Gradients and tangents of the result are 0. Values do not change.
 
+    Raises:
+        ArgumentTypeError: a leaf of `x` is not an array or a number.
+
     Example:
     >>> xt.grad(lambda x: x * xt.stop_gradient(x))(3.0)
     <xtensor.Array () weak float64 3.>
@@ -441,6 +498,9 @@ def nan_to_num(
     """Returns `x` with NaN and the infinities replaced by numbers, with the dims and dtype of `x`.
 
     NaN becomes `nan`. By default, inf and -inf become the largest and the lowest finite value of the dtype.
+
+    Raises:
+        DTypeError: `x` is complex, or a replacement is.
 
     Example:
     >>> xt.nan_to_num(xt.array([np.nan, np.inf, 1.0], "i"), nan=-1.0, posinf=9.0)

@@ -123,7 +123,12 @@ def fft(x: ArrayLike, /, dim: Dims = None, *, n: Sizes = None, norm: str | None 
     The value at k is the sum over t of x[t] exp(-2 pi i k t / n). Several dims, or all of them for None, are
     transformed one after another. `n` cuts `x` to a size, or adds zeros behind it: a number, or a dict by dim. `norm`
     is "backward", "ortho" (divides by sqrt(n)) or "forward" (divides by n). float32 gives complex64, and float64 and
-    integers give complex128. Raises ArgumentError for another `norm`.
+    integers give complex128.
+
+    Raises:
+        DimensionError: `x` does not have `dim`, or `n` names another one.
+        SizeError: a size of `n` is below 1.
+        ArgumentError: `norm` is another word.
 
     Example:
     >>> xt.fft.fft(xt.array([1.0, 0.0, 0.0], "time"), "time")
@@ -136,6 +141,11 @@ def fft(x: ArrayLike, /, dim: Dims = None, *, n: Sizes = None, norm: str | None 
 @op(name="fft.ifft")
 def ifft(x: ArrayLike, /, dim: Dims = None, *, n: Sizes = None, norm: str | None = None) -> Array:
     """Returns the inverse of `fft`: the same arguments and the same `norm` give back `x`.
+
+    Raises:
+        DimensionError: `x` does not have `dim`, or `n` names another one.
+        SizeError: a size of `n` is below 1.
+        ArgumentError: `norm` is another word.
 
     Example:
     >>> xt.fft.ifft(xt.array([1.0, 1.0], "time"), "time")
@@ -152,8 +162,14 @@ def ifft(x: ArrayLike, /, dim: Dims = None, *, n: Sizes = None, norm: str | None
 def rfft(x: ArrayLike, /, dim: Dims = None, *, n: Sizes = None, norm: str | None = None) -> Array:
     """Returns the first n // 2 + 1 values of `fft` along the last one of the dims `dim`, of a real array.
 
-    The others are conjugates of these. Along the other dims all values are there. `n` and `norm` are those of `fft`.
-    Of xt.fft.rfft(x, ("y", "x")) the size along x is n // 2 + 1. Raises DTypeError for complex arrays.
+    The others are conjugates of these. Along the other dims all values are there. `n` and `norm` are those of `fft`. Of
+    xt.fft.rfft(x, ("y", "x")) the size along x is n // 2 + 1.
+
+    Raises:
+        DimensionError: `x` does not have `dim`, or `n` names another one.
+        SizeError: a size of `n` is below 1.
+        ArgumentError: `norm` is another word.
+        DTypeError: `x` is complex.
 
     Example:
     >>> xt.fft.rfft(xt.array([1.0, 0.0, 0.0, 0.0], "time"), "time")
@@ -177,6 +193,11 @@ def irfft(x: ArrayLike, /, dim: Dims = None, *, n: Sizes = None, norm: str | Non
 
     Along the last one of the dims `dim`, the result has the size given by `n`, or 2 (m - 1) for m values. Give n
     where the real array had an odd size: xt.irfft(z, "time", n=101).
+
+    Raises:
+        DimensionError: `x` does not have `dim`, or `n` names another one.
+        SizeError: a size of `n` is below 1.
+        ArgumentError: `norm` is another word.
 
     Example:
     >>> xt.fft.irfft(xt.fft.rfft(xt.array([1.0, 2.0, 4.0], "time")), n=3).values.round(6)
@@ -206,6 +227,11 @@ def hfft(x: ArrayLike, /, dim: Dims = None, *, n: Sizes = None, norm: str | None
 
     `n` is the size of the result along the last one of the dims `dim`: by default 2 (m - 1) for m values.
 
+    Raises:
+        DimensionError: `x` does not have `dim`, or `n` names another one.
+        SizeError: a size of `n` is below 1.
+        ArgumentError: `norm` is another word.
+
     Example:
     >>> xt.fft.hfft(xt.array([1.0, 1.0, 1.0], "time"), "time")
     <xtensor.Array (time: 4) float64>
@@ -218,6 +244,12 @@ def hfft(x: ArrayLike, /, dim: Dims = None, *, n: Sizes = None, norm: str | None
 @op(name="fft.ihfft")
 def ihfft(x: ArrayLike, /, dim: Dims = None, *, n: Sizes = None, norm: str | None = None) -> Array:
     """Returns the inverse of `hfft`: the first n // 2 + 1 values of the `ifft` of a real array.
+
+    Raises:
+        DimensionError: `x` does not have `dim`, or `n` names another one.
+        SizeError: a size of `n` is below 1.
+        ArgumentError: `norm` is another word.
+        DTypeError: `x` is complex.
 
     Example:
     >>> xt.fft.ihfft(xt.array([4.0, 0.0, 0.0, 0.0], "time"), "time").real

@@ -45,6 +45,10 @@ def fftfreq(n: int, /, d: float = 1.0, *, dim: str | None = None, dtype: Any = N
 
     They are 0, 1, .., -2, -1 over n d: cycles per unit of `d`.
 
+    Raises:
+        ArgumentError: `n` is below 1.
+        DTypeError: `dtype` is not a float.
+
     Example:
     >>> xt.fft.fftfreq(4, d=0.5, dim="time")
     <xtensor.Array (time: 4) float64>
@@ -56,6 +60,10 @@ def fftfreq(n: int, /, d: float = 1.0, *, dim: str | None = None, dtype: Any = N
 
 def rfftfreq(n: int, /, d: float = 1.0, *, dim: str | None = None, dtype: Any = None) -> Array:
     """Returns the frequencies of the n // 2 + 1 values of `rfft` of `n` values that lie `d` apart, along `dim`.
+
+    Raises:
+        ArgumentError: `n` is below 1.
+        DTypeError: `dtype` is not a float.
 
     Example:
     >>> xt.fft.rfftfreq(4, d=0.5, dim="time")
@@ -84,6 +92,9 @@ def fftshift(x: ArrayLike, /, dim: Dims = None) -> Array:
 
     Coordinates along these dims move, too. None moves all dims.
 
+    Raises:
+        DimensionError: `x` does not have `dim`.
+
     Example:
     >>> xt.fft.fftshift(xt.array([0.0, 1.0, -2.0, -1.0], "time"), "time")
     <xtensor.Array (time: 4) float64>
@@ -95,6 +106,9 @@ def fftshift(x: ArrayLike, /, dim: Dims = None) -> Array:
 @op(name="fft.ifftshift")
 def ifftshift(x: ArrayLike, /, dim: Dims = None) -> Array:
     """Returns the inverse of `fftshift`.
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
 
     Example:
     >>> xt.fft.ifftshift(xt.array([-2.0, -1.0, 0.0, 1.0], "time"), "time")

@@ -398,6 +398,10 @@ def groupby(
     map(function). Its arithmetic (g - g.mean()) pairs each element with its group. A reduction reads the array once,
     and is differentiable.
 
+    Raises:
+        DimensionError: `x` does not have the coordinate.
+        ArgumentError: `group` and groupers are left out.
+
     Example:
     >>> days = xr.DataArray([1.0, 3.0, 5.0], dims="day", coords={"kind": ("day", ["wet", "dry", "wet"])})
     >>> xt.groupby(days, "kind").mean().values
@@ -576,6 +580,10 @@ def groupby_bins(x: ArrayLike, group: Any, bins: Any, /, **options: Any) -> Grou
     labels=, precision= and include_lowest=, as for `pandas.cut`. The new dim is called lat_bins. A bin without
     elements gives NaN.
 
+    Raises:
+        DimensionError: `x` does not have the coordinate.
+        ArgumentError: `bins` is below 1, or no element lies in them.
+
     Example:
     >>> heat = xr.DataArray([3.0, 5.0, 6.0], dims="lat", coords={"lat": [5, 8, 15]})
     >>> xt.groupby_bins(heat, "lat", [0, 10, 20]).mean().values
@@ -607,6 +615,10 @@ def resample(
 
     The span is a frequency of pandas. closed: "left" or "right", the side of a span that belongs to it. label: the side
     that labels it. A span without elements gives NaN. To insert dates, write `reindex` or `interp`.
+
+    Raises:
+        DimensionError: `x` does not have a dim that is named.
+        ArgumentError: the span is not a frequency, labels do not ascend, or several dims are named.
 
     Example:
     >>> days = np.array(["2026-01-01", "2026-01-20", "2026-02-03"], "datetime64[ns]")

@@ -47,8 +47,13 @@ def isel(
 ) -> Array:
     """Returns elements by position along dims: isel(x, {"a": 0, "b": slice(1, 3)}) or isel(x, a=0, b=slice(1, 3)).
 
-    An int removes its dim. A slice (with any step), a list and a mask keep it. An integer array with names puts its
-    own dims in place of it. Raises IndexError if a position is out of range.
+    An int removes its dim. A slice (with any step), a list and a mask keep it. An integer array with names puts its own
+    dims in place of it.
+
+    Raises:
+        DimensionError: `x` does not have a dim that is named.
+        IndexError: a position is out of range.
+        ArgumentError: `missing_dims` is another word.
 
     Example:
     >>> x = xt.array([[1, 2, 3], [4, 5, 6]], ("a", "b"))
@@ -380,6 +385,10 @@ def _ends(name: str, x: Any, indexers: Any, keywords: Mapping[str, Any], part: A
 def head(x: ArrayLike, indexers: Mapping[str, int] | int | None = None, /, **keywords: int) -> Array:
     """Returns the first elements along dims: head(x, a=2). Without arguments it keeps 5 along every dim.
 
+    Raises:
+        DimensionError: `x` does not have a dim that is named.
+        ArgumentError: a count is too small.
+
     Example:
     >>> xt.head(xt.arange(9, dim="time"), time=2)
     <xtensor.Array (time: 2) int64>
@@ -391,6 +400,10 @@ def head(x: ArrayLike, indexers: Mapping[str, int] | int | None = None, /, **key
 def tail(x: ArrayLike, indexers: Mapping[str, int] | int | None = None, /, **keywords: int) -> Array:
     """Returns the last elements along dims: tail(x, a=2). Without arguments it keeps 5 along every dim.
 
+    Raises:
+        DimensionError: `x` does not have a dim that is named.
+        ArgumentError: a count is too small.
+
     Example:
     >>> xt.tail(xt.arange(9, dim="time"), time=2)
     <xtensor.Array (time: 2) int64>
@@ -401,6 +414,10 @@ def tail(x: ArrayLike, indexers: Mapping[str, int] | int | None = None, /, **key
 
 def thin(x: ArrayLike, indexers: Mapping[str, int] | int | None = None, /, **keywords: int) -> Array:
     """Returns every n-th element along dims: thin(x, a=2).
+
+    Raises:
+        DimensionError: `x` does not have a dim that is named.
+        ArgumentError: a count is too small.
 
     Example:
     >>> xt.thin(xt.arange(9, dim="time"), time=4)
@@ -415,8 +432,11 @@ def thin(x: ArrayLike, indexers: Mapping[str, int] | int | None = None, /, **key
 def take(x: ArrayLike, indices: Any, /, dim: str) -> Array:
     """Returns the elements of `x` at the positions `indices` along `dim`.
 
-    `indices` is a list, or an integer array whose dims come in place of `dim`. Raises IndexError if a position is
-    out of range.
+    `indices` is a list, or an integer array whose dims come in place of `dim`.
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        IndexError: a position is out of range.
 
     Example:
     >>> xt.take(xt.array([10, 20, 30], "a"), xt.array([2, 0], "event"), "a")
@@ -432,7 +452,11 @@ def take_along(x: ArrayLike, indices: Any, /, dim: str) -> Array:
     """Returns the elements of `x` along `dim` at positions that vary along its other dims.
 
     `indices` is an integer array. Dims that it shares with `x` are paired by name. The result has the other dims of
-    `x`, then those that `indices` alone has. Raises IndexError if a position is out of range.
+    `x`, then those that `indices` alone has.
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        IndexError: a position is out of range.
 
     Example:
     >>> x = xt.array([[1, 5], [7, 2]], ("a", "b"))
@@ -455,7 +479,10 @@ def split(x: ArrayLike, parts: int | Sequence[int], /, dim: str) -> tuple[Array,
     """Returns `x` cut into pieces along `dim`, as a tuple.
 
     `parts` is a number of equal pieces, or a list of the positions to cut at.
-    Raises SizeError if the size of `dim` is not a multiple of the number.
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        SizeError: the size of `dim` is not a multiple of `parts`.
 
     Example:
     >>> [piece.values for piece in xt.split(xt.arange(5, dim="time"), [2], "time")]

@@ -76,6 +76,9 @@ def _read_run(x: Tracer, dim: str, start: int, step: int, length: int) -> Tracer
 def flip(x: ArrayLike, /, dim: Dims = None) -> Array:
     """Returns `x` with the elements along `dim` in reverse order. None reverses all dims.
 
+    Raises:
+        DimensionError: `x` does not have `dim`.
+
     Example:
     >>> xt.flip(xt.array([1, 2, 3], "time"), "time")
     <xtensor.Array (time: 3) int64>
@@ -90,6 +93,9 @@ def roll(x: ArrayLike, shifts: Mapping[str, int] | None = None, /, **keywords: i
     """Returns `x` moved along dims, where elements that leave at the end enter at the start.
 
     roll(x, {"a": 1}) or roll(x, a=1) moves every element one position up; a negative amount moves it down.
+
+    Raises:
+        DimensionError: `x` does not have a dim that is named.
 
     Example:
     >>> xt.roll(xt.array([1, 2, 3], "time"), time=1)
@@ -165,6 +171,10 @@ def shift(
     shift(x, {"a": 1}) or shift(x, a=1) moves every element one position up. With NaN, integers become floats; bools
     raise DTypeError, because they cannot hold NaN.
 
+    Raises:
+        DimensionError: `x` does not have a dim that is named.
+        DTypeError: bools are moved without `fill_value`: they cannot be NaN.
+
     Example:
     >>> xt.shift(xt.array([1.0, 2.0, 3.0], "time"), time=1)
     <xtensor.Array (time: 3) float64>
@@ -220,7 +230,9 @@ def _scalar(name: str, what: str, value: Tracer) -> None:
 def tile(x: ArrayLike, counts: Mapping[str, int] | None = None, /, **keywords: int) -> Array:
     """Returns `x` repeated as a whole along dims: tile(x, {"t": 3}) or tile(x, t=3).
 
-    Raises ArgumentError for a negative count.
+    Raises:
+        DimensionError: `x` does not have a dim that is named.
+        ArgumentError: a count is negative.
 
     Example:
     >>> xt.tile(xt.array([1, 2], "time"), time=2)
@@ -327,6 +339,11 @@ def repeat(x: ArrayLike, repeats: int | Sequence[int], /, dim: str) -> Array:
 
     `repeats` is an int, or a list with one count per element (SizeError if its length differs).
 
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        SizeError: `repeats` does not have one count per element.
+        ArgumentError: a count is negative.
+
     Example:
     >>> xt.repeat(xt.array([1, 2], "time"), 2, "time")
     <xtensor.Array (time: 4) int64>
@@ -367,8 +384,11 @@ MOST_DIFFERENCES = 8  # in a row, without a loop
 def diff(x: ArrayLike, dim: str, /, n: int = 1, *, label: str = "upper") -> Array:
     """Returns the n-th difference of neighbours along `dim`, whose size shrinks by n.
 
-    For bools it tells whether neighbours differ. `label` says whose coordinate a difference keeps: "upper" or
-    "lower". Raises ArgumentError if `n` is negative.
+    For bools it tells whether neighbours differ. `label` says whose coordinate a difference keeps: "upper" or "lower".
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        ArgumentError: `n` is negative, or `label` is another word.
 
     Example:
     >>> xt.diff(xt.array([1, 4, 9], "time"), "time")
@@ -435,9 +455,13 @@ def pad(
 ) -> Array:
     """Returns `x` with elements added before and after it along dims: pad(x, {"t": (1, 2)}) or pad(x, t=(1, 2)).
 
-    An int adds as many on both sides. `mode` is "constant", "edge", "reflect", "symmetric" or "wrap", as in
-    numpy.pad. `constant_values` is a value, a pair (before, after), or a dict of these by dim; it is cast to the
-    dtype of `x`. Raises DTypeError for a float that pads integers.
+    An int adds as many on both sides. `mode` is "constant", "edge", "reflect", "symmetric" or "wrap", as in numpy.pad.
+    `constant_values` is a value, a pair (before, after), or a dict of these by dim; it is cast to the dtype of `x`.
+
+    Raises:
+        DimensionError: `x` does not have a dim that is named.
+        ArgumentError: a width is negative, or `mode` is another one.
+        DTypeError: integers are padded by a float.
 
     Example:
     >>> xt.pad(xt.array([1, 2], "time"), time=(1, 2))

@@ -21,7 +21,7 @@ from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import extend, fail, forbid_pairs, is_scalar, reorder, size_of, union_sizes
-from .types import Array, ArrayLike, Elementwise2, example
+from .types import ONE_IS_COMPLEX, TWO_SIZES, Array, ArrayLike, Elementwise2, example, raises
 
 
 def aligned(name: str, *xs: Tracer) -> tuple[Tracer, ...]:
@@ -62,7 +62,8 @@ UNION = "The result has the union of the dims."
 def add(x: ArrayLike, y: ArrayLike, /) -> Array:
     """Returns x + y, or `x or y` for bools. The result has the union of the dims. Python's bools are ints.
 
-    Raises SizeError if a dim has two sizes, as all functions of several arrays do.
+    Raises:
+        SizeError: a dim has two sizes.
 
     Example:
     >>> xt.add(xt.array([1, 2], "a"), xt.array([10, 20], "b"))
@@ -76,7 +77,11 @@ def add(x: ArrayLike, y: ArrayLike, /) -> Array:
 
 @op(joins=True)
 def subtract(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """Returns x - y. The result has the union of the dims. Raises DTypeError for two bool arrays.
+    """Returns x - y. The result has the union of the dims.
+
+    Raises:
+        SizeError: a dim has two sizes.
+        DTypeError: both arrays hold bools.
 
     Example:
     >>> xt.subtract(xt.array([1, 2], "a"), 1)
@@ -93,6 +98,9 @@ def subtract(x: ArrayLike, y: ArrayLike, /) -> Array:
 def multiply(x: ArrayLike, y: ArrayLike, /) -> Array:
     """Returns x * y, or `x and y` for bools. The result has the union of the dims. Python's bools are ints.
 
+    Raises:
+        SizeError: a dim has two sizes.
+
     Example:
     >>> xt.multiply(xt.array([1, 2], "a"), xt.array([3, 4], "a"))
     <xtensor.Array (a: 2) int64>
@@ -106,6 +114,9 @@ def multiply(x: ArrayLike, y: ArrayLike, /) -> Array:
 def divide(x: ArrayLike, y: ArrayLike, /) -> Array:
     """Returns x / y, in f8 for integers. The result has the union of the dims.
 
+    Raises:
+        SizeError: a dim has two sizes.
+
     Example:
     >>> xt.divide(xt.array([1, 2], "a"), 2)
     <xtensor.Array (a: 2) float64>
@@ -117,6 +128,10 @@ def divide(x: ArrayLike, y: ArrayLike, /) -> Array:
 @op(joins=True)
 def floor_divide(x: ArrayLike, y: ArrayLike, /) -> Array:
     """Returns x // y, rounded down. The result has the union of the dims. An integer divided by 0 gives 0.
+
+    Raises:
+        SizeError: a dim has two sizes.
+        DTypeError: an array is complex.
 
     Example:
     >>> xt.floor_divide(xt.array([7, -7], "a"), 2)
@@ -130,6 +145,10 @@ def floor_divide(x: ArrayLike, y: ArrayLike, /) -> Array:
 def remainder(x: ArrayLike, y: ArrayLike, /) -> Array:
     """Returns x % y, with the sign of y. The result has the union of the dims. An integer by 0 gives 0.
 
+    Raises:
+        SizeError: a dim has two sizes.
+        DTypeError: an array is complex.
+
     Example:
     >>> xt.remainder(xt.array([7, -7], "a"), 3)
     <xtensor.Array (a: 2) int64>
@@ -140,6 +159,10 @@ def remainder(x: ArrayLike, y: ArrayLike, /) -> Array:
 
 def divmod(x: ArrayLike, y: ArrayLike, /) -> tuple[Array, Array]:
     """Returns the pair (x // y, x % y). Both have the union of the dims.
+
+    Raises:
+        SizeError: a dim has two sizes.
+        DTypeError: an array is complex.
 
     Example:
     >>> whole, rest = xt.divmod(xt.array([7, -7], "a"), 3)
@@ -152,7 +175,9 @@ def divmod(x: ArrayLike, y: ArrayLike, /) -> tuple[Array, Array]:
 def pow(x: ArrayLike, y: ArrayLike, /) -> Array:
     """Returns `x ** y`. The result has the union of the dims.
 
-    Raises ArgumentError for integers to a negative Python int.
+    Raises:
+        SizeError: a dim has two sizes.
+        ArgumentError: integers have a negative Python int as exponent.
 
     Example:
     >>> xt.pow(xt.array([2.0, 3.0], "a"), 2)
@@ -229,7 +254,8 @@ def _bitwise(name: str, kind: str, sign: str, gives: str) -> Elementwise2:
             x, y = _no_bool([x, y])
         return _binary(name, kind, x, y)
 
-    doc = f"Returns x {sign} y for integers or bools. {UNION} Raises DTypeError for floats."
+    doc = f"Returns x {sign} y for integers or bools. {UNION}"
+    doc += raises(TWO_SIZES, "DTypeError: an array holds floats or complex numbers.")
     return named(function, name, doc, example(name, "[5, 6]", gives, "int64", y="3"))
 
 
@@ -244,7 +270,7 @@ def _logical(name: str, kind: str, gives: str) -> Elementwise2:
     def function(x: ArrayLike, y: ArrayLike, /) -> Array:
         return _binary(name, kind, p.as_bool(x), p.as_bool(y))
 
-    doc = f"Returns the logical {name.split('_')[1]} of x != 0 and y != 0. {UNION}"
+    doc = f"Returns the logical {name.split('_')[1]} of x != 0 and y != 0. {UNION}{raises(TWO_SIZES)}"
     return named(function, name, doc, example(name, "[True, True, False]", gives, "bool", y="[True, False, False]"))
 
 
@@ -262,6 +288,7 @@ def _extremum(name: str, kind: str, logic: str, what: str, gives: str) -> Elemen
         return _binary(name, logic if x.dtype == p.BOOL else kind, x, y)
 
     doc = f"Returns the {what} of both values; NaN if one is NaN. {UNION} Ties share the derivative evenly."
+    doc += raises(TWO_SIZES, ONE_IS_COMPLEX)
     return named(function, name, doc, example(name, "[1, 5]", gives, "int64", y="3"))
 
 
@@ -273,7 +300,7 @@ def _float_binary(name: str, what: str, gives: str) -> Elementwise2:
     def function(x: ArrayLike, y: ArrayLike, /) -> Array:
         return _binary(name, name, *p.promote_float(x, y))
 
-    shown = example(name, "[1.0, -1.0]", gives, y="-1.0")
+    shown = raises(TWO_SIZES, ONE_IS_COMPLEX) + example(name, "[1.0, -1.0]", gives, y="-1.0")
     return named(function, name, f"Returns {what}. {UNION}", shown)
 
 
@@ -289,6 +316,10 @@ copysign = _float_binary("copysign", "x with the sign of y", "[-1. -1.]")
 def hypot(x: ArrayLike, y: ArrayLike, /) -> Array:
     """Returns `sqrt(x**2 + y**2)` without overflow. The result has the union of the dims. Its derivative at 0 is 0.
 
+    Raises:
+        SizeError: a dim has two sizes.
+        DTypeError: an array is complex.
+
     Example:
     >>> xt.hypot(xt.array([3.0, 5.0], "a"), xt.array([4.0, 12.0], "a"))
     <xtensor.Array (a: 2) float64>
@@ -300,6 +331,10 @@ def hypot(x: ArrayLike, y: ArrayLike, /) -> Array:
 @op(joins=True)
 def logaddexp(x: ArrayLike, y: ArrayLike, /) -> Array:
     """Returns log(exp(x) + exp(y)) without overflow. The result has the union of the dims.
+
+    Raises:
+        SizeError: a dim has two sizes.
+        DTypeError: an array is complex.
 
     Example:
     >>> xt.logaddexp(xt.array([0.0, 800.0], "a"), 0.0)
@@ -328,6 +363,10 @@ def nextafter(x: ArrayLike, y: ArrayLike, /) -> Array:
     Takes f2, f4 and f8, and raises DTypeError for bfloat16. f2 is computed in f4, whose digits suffice to round
     once, at the end. Source: Rump, Zimmermann, Boldo and Melquiond, "Computing predecessor and successor in
     rounding to nearest" (BIT 49, 2009), algorithm 2.
+
+    Raises:
+        SizeError: a dim has two sizes.
+        DTypeError: an array is complex, or holds bfloat16.
 
     Example:
     >>> xt.nextafter(xt.array([1.0, 0.0], "a"), 2.0) - xt.array([1.0, 0.0], "a")
@@ -383,6 +422,10 @@ def complex(re: ArrayLike, im: ArrayLike, /) -> Array:
     The dtype is complex128 for float64 and larger integers, else complex64.
     xt.real and xt.imag take it apart.
 
+    Raises:
+        SizeError: a dim has two sizes.
+        DTypeError: an array is complex.
+
     Example:
     >>> xt.complex(xt.array([1.0, 2.0], "a"), 3.0)
     <xtensor.Array (a: 2) complex128>
@@ -399,6 +442,9 @@ def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike, /) -> Array:
     """Returns x where `condition` holds, else y. The result has the union of the dims, those of `condition` first.
 
     Any number that is not 0 holds. The side that is not chosen contributes exactly 0 to a derivative.
+
+    Raises:
+        SizeError: a dim has two sizes.
 
     Example:
     >>> x = xt.array([1.0, -2.0], "a")
@@ -452,8 +498,12 @@ def clip(
 ) -> Array:
     """Returns x limited to the range from `lo` (or `min`) to `hi` (or `max`), with the dims of x first.
 
-    A bound may be left out, and may be an array. At a bound, half of the derivative goes to x and half to the
-    bound. Raises ArgumentError if a bound is given twice.
+    A bound may be left out, and may be an array. At a bound, half of the derivative goes to x and half to the bound.
+
+    Raises:
+        SizeError: a dim has two sizes.
+        DTypeError: an array is complex.
+        ArgumentError: a bound is given twice.
 
     Example:
     >>> xt.clip(xt.array([-1.0, 0.5, 3.0], "a"), 0.0, 1.0)
@@ -479,6 +529,10 @@ def select(conditions: Sequence[ArrayLike], choices: Sequence[ArrayLike], defaul
     """Returns, for each element, the choice whose condition is the first that holds, else `default`.
 
     `conditions` and `choices` are lists of equal length. The result has the union of the dims.
+
+    Raises:
+        SizeError: a dim has two sizes.
+        ArgumentError: `conditions` and `choices` differ in length.
 
     Example:
     >>> x = xt.array([-1.0, 0.5, 3.0], "a")

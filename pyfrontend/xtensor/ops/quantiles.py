@@ -38,8 +38,13 @@ METHODS = (
 def median(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Array:
     """Returns the median over `dim`, the middle value or the mean of the two middle ones, with the other dims.
 
-    `dim` is one name or several, or None for all dims. Integers give f8. The result is NaN if an element is NaN,
-    unless `skipna=True`. Raises SizeError if there are no elements.
+    `dim` is one name or several, or None for all dims. Integers give f8. The result is NaN if an element is NaN, unless
+    `skipna=True`.
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        DTypeError: `x` is complex.
+        SizeError: there are no elements.
 
     Example:
     >>> xt.median(xt.array([[1.0, 9.0, 2.0], [4.0, 3.0, 5.0]], ("run", "time")), "time")
@@ -57,10 +62,15 @@ def median(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> 
 def quantile(x: ArrayLike, q: Any, /, dim: Dims = None, *, method: str = "linear", skipna: bool | None = None) -> Array:
     """Returns the quantiles `q` (0 to 1) of the elements over `dim`, with the other dims.
 
-    `dim` is one name or several, or None for all dims. Several `q` give a new first dim "quantile". `method` is one
-    of those of numpy.quantile, which say what lies between two elements. Integers give f8. The result is NaN if an
-    element is NaN, unless `skipna=True`. Raises ArgumentError if `q` is not in 0 to 1, SizeError if there are no
-    elements. Source: Hyndman and Fan, "Sample quantiles in statistical packages" (1996).
+    `dim` is one name or several, or None for all dims. Several `q` give a new first dim "quantile". `method` is one of
+    those of numpy.quantile, which say what lies between two elements. Integers give f8. The result is NaN if an element
+    is NaN, unless `skipna=True`. Source: Hyndman and Fan, "Sample quantiles in statistical packages" (1996).
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        DTypeError: `x` is complex.
+        SizeError: there are no elements.
+        ArgumentError: `q` is not in 0 to 1, or `method` is another one.
 
     Example:
     >>> xt.quantile(xt.array([1.0, 2.0, 3.0, 4.0], "time"), [0.25, 0.5], "time")

@@ -75,6 +75,9 @@ def sum(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Arr
     `dim` is one name or several, or None for all dims. The sum of no elements is 0. Integers and bools widen to 64
     bits. `skipna=True` leaves NaN out; by default `xt.option(skipna=)` decides.
 
+    Raises:
+        DimensionError: `x` does not have `dim`.
+
     Example:
     >>> xt.sum(xt.array([[1, 5], [7, 2]], ("a", "b")), "a")
     <xtensor.Array (b: 2) int64>
@@ -91,6 +94,9 @@ def prod(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Ar
 
     `dim` is one name or several, or None for all dims. The product of no elements is 1. Integers and bools widen to
     64 bits. `skipna=True` leaves NaN out; by default `xt.option(skipna=)` decides.
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
 
     Example:
     >>> xt.prod(xt.array([[1, 5], [7, 2]], ("a", "b")), "a")
@@ -137,6 +143,9 @@ def mean(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Ar
     `dim` is one name or several, or None for all dims. The mean of no elements is NaN. Integers and bools give f8.
     `skipna=True` leaves NaN out; by default `xt.option(skipna=)` decides.
 
+    Raises:
+        DimensionError: `x` does not have `dim`.
+
     Example:
     >>> xt.mean(xt.array([[1.0, 5.0], [7.0, 2.0]], ("a", "b")), "a")
     <xtensor.Array (b: 2) float64>
@@ -168,6 +177,9 @@ def var(x: ArrayLike, /, dim: Dims = None, *, ddof: float = 0, skipna: bool | No
     `dim` is one name or several, or None for all dims. n counts the elements that are not skipped.
     Integers and bools give f8. `skipna=True` leaves NaN out; by default `xt.option(skipna=)` decides.
 
+    Raises:
+        DimensionError: `x` does not have `dim`.
+
     Example:
     >>> xt.var(xt.array([[1.0, 5.0], [7.0, 1.0]], ("a", "b")), "a")
     <xtensor.Array (b: 2) float64>
@@ -197,6 +209,9 @@ def std(x: ArrayLike, /, dim: Dims = None, *, ddof: float = 0, skipna: bool | No
 
     `dim` is one name or several, or None for all dims. If all elements are equal, the derivative is 0. Integers and
     bools give f8. `skipna=True` leaves NaN out; by default `xt.option(skipna=)` decides.
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
 
     Example:
     >>> xt.std(xt.array([[1.0, 5.0], [7.0, 1.0]], ("a", "b")), "a")
@@ -243,8 +258,13 @@ def _extremum(name: str, x: Tracer, dim: Dims, skipna: bool | None) -> Tracer:
 def max(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Array:
     """Returns the largest value over `dim`, with the other dims of `x`.
 
-    `dim` is one name or several, or None for all dims. Ties share the derivative evenly. Raises SizeError if there
-    are no elements. NaN wins, unless `skipna=True` leaves it out; by default `xt.option(skipna=)` decides.
+    `dim` is one name or several, or None for all dims. Ties share the derivative evenly. NaN wins, unless `skipna=True`
+    leaves it out; by default `xt.option(skipna=)` decides.
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        DTypeError: `x` is complex.
+        SizeError: there are no elements.
 
     Example:
     >>> xt.max(xt.array([[1, 5], [7, 2]], ("a", "b")), "a")
@@ -258,8 +278,13 @@ def max(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Arr
 def min(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Array:
     """Returns the smallest value over `dim`, with the other dims of `x`.
 
-    `dim` is one name or several, or None for all dims. Ties share the derivative evenly. Raises SizeError if there
-    are no elements. NaN wins, unless `skipna=True` leaves it out; by default `xt.option(skipna=)` decides.
+    `dim` is one name or several, or None for all dims. Ties share the derivative evenly. NaN wins, unless `skipna=True`
+    leaves it out; by default `xt.option(skipna=)` decides.
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        DTypeError: `x` is complex.
+        SizeError: there are no elements.
 
     Example:
     >>> xt.min(xt.array([[1, 5], [7, 2]], ("a", "b")), "a")
@@ -272,6 +297,9 @@ def min(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Arr
 @op
 def any(x: ArrayLike, /, dim: Dims = None) -> Array:
     """Tells whether at least one element over `dim` differs from 0: bools with the other dims of `x`.
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
 
     Example:
     >>> xt.any(xt.array([[1, 0], [0, 0]], ("a", "b")), "b")
@@ -286,6 +314,9 @@ def any(x: ArrayLike, /, dim: Dims = None) -> Array:
 def all(x: ArrayLike, /, dim: Dims = None) -> Array:
     """Tells whether every element over `dim` differs from 0: bools with the other dims of `x`.
 
+    Raises:
+        DimensionError: `x` does not have `dim`.
+
     Example:
     >>> xt.all(xt.array([[1, 0], [1, 1]], ("a", "b")), "b")
     <xtensor.Array (a: 2) bool>
@@ -298,6 +329,9 @@ def all(x: ArrayLike, /, dim: Dims = None) -> Array:
 @op
 def count_nonzero(x: ArrayLike, /, dim: Dims = None) -> Array:
     """Counts the elements over `dim` that differ from 0: i8 with the other dims of `x`.
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
 
     Example:
     >>> xt.count_nonzero(xt.array([[1, 0], [1, 1]], ("a", "b")), "b")
@@ -346,9 +380,13 @@ def _positions(name: str, x: Tracer, dim: Dims, skipna: bool | None) -> Any:
 def argmax(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Any:
     """Returns the first position of the largest value along `dim`: i8 with the other dims of `x`.
 
-    None counts through all dims, in their order. For several dims, or `...`, the result is a dict with one array
-    per dim, which `isel` takes. NaN counts as the largest value, unless `skipna=True`. Raises SizeError if there
-    are no elements.
+    None counts through all dims, in their order. For several dims, or `...`, the result is a dict with one array per
+    dim, which `isel` takes. NaN counts as the largest value, unless `skipna=True`.
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        DTypeError: `x` is complex.
+        SizeError: there are no elements.
 
     Example:
     >>> xt.argmax(xt.array([[1, 5], [7, 2]], ("a", "b")), "b")
@@ -363,6 +401,11 @@ def argmin(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> 
     """Returns the first position of the smallest value along `dim`: i8 with the other dims of `x`.
 
     `dim` and `skipna` are as for `argmax`. Without `skipna=True`, the position of the first NaN is returned.
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        DTypeError: `x` is complex.
+        SizeError: there are no elements.
 
     Example:
     >>> xt.argmin(xt.array([[1, 5], [7, 2]], ("a", "b")), "b")
@@ -392,6 +435,11 @@ def idxmax(x: ArrayLike, /, dim: str | None = None, *, skipna: bool | None = Non
     `dim` may be left out for an array with one dim. Compiled code does not know labels: inside `xt.jit`, a dim with
     labels is an error.
 
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        DTypeError: `x` is complex.
+        UnsupportedError: the dim has labels, and the function is traced.
+
     Example:
     >>> heat = xr.DataArray([3.0, 6.0, 4.0], dims="lat", coords={"lat": [10, 20, 30]})
     >>> xt.idxmax(heat, "lat").item()
@@ -404,6 +452,11 @@ def idxmin(x: ArrayLike, /, dim: str | None = None, *, skipna: bool | None = Non
     """Returns the label of the smallest value along `dim`, or its position if `dim` has no coordinate.
 
     `dim` may be left out for an array with one dim. Inside `xt.jit`, a dim with labels is an error.
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        DTypeError: `x` is complex.
+        UnsupportedError: the dim has labels, and the function is traced.
 
     Example:
     >>> heat = xr.DataArray([3.0, 6.0, 4.0], dims="lat", coords={"lat": [10, 20, 30]})
@@ -422,6 +475,10 @@ def norm(x: ArrayLike, /, dim: Dims = None, *, ord: float = 2) -> Array:
 
     `dim` is one name or several, or None for all dims. ord=inf gives the largest absolute value, -inf the smallest.
     ord=0 counts the elements that differ from 0. The derivative at 0 is 0. Integers give f8.
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        ArgumentError: `ord` is not a number.
 
     Example:
     >>> xt.norm(xt.array([[3.0, 4.0], [0.0, 2.0]], ("a", "b")), "b")
@@ -472,6 +529,10 @@ def logsumexp(x: ArrayLike, /, dim: Dims = None) -> Array:
     """Returns log(sum(exp(x))) over `dim` without overflow, with the other dims of `x`.
 
     The result is -inf if all elements are -inf, or if there are no elements.
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        DTypeError: `x` is complex.
 
     Example:
     >>> xt.logsumexp(xt.array([800.0, 800.0], "a"))

@@ -57,6 +57,11 @@ def interp(
     dim named `dim`, of any size. NaN gives NaN. `x` and `xp` may be DataArrays of dates. Differentiable with respect to
     `x`, `xp` and `fp`.
 
+    Raises:
+        DimensionError: `xp` or `fp` does not have `dim`.
+        SizeError: a dim has two sizes.
+        DTypeError: `x` or `xp` is complex.
+
     Example:
     >>> xt.interp(xt.array([0.5, 1.5], "place"), xt.array([0.0, 1.0, 2.0], "x"), xt.array([0.0, 10.0, 40.0], "x"))
     <xtensor.Array (place: 2) float64>
@@ -165,6 +170,10 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, /, dx: ArrayLike = 1.0, 
     `x` has the places of the samples along `dim`; without `x`, the samples lie `dx` apart. `dim` may be left out for an
     array with one dim. Integers give f8. `x` may be a DataArray of dates, whose unit is that of their dtype.
 
+    Raises:
+        DimensionError: `y` does not have `dim`.
+        SizeError: `dim` has another size in `x`.
+
     Example:
     >>> xt.trapezoid(xt.array([0.0, 1.0, 4.0], "time"), dx=0.5)
     <xtensor.Array () float64 1.5>
@@ -260,6 +269,11 @@ def gradient(x: ArrayLike, dim: Dims = None, spacing: Any = 1.0, *, edge_order: 
     the ends, edge_order=1 uses two samples, and 2 uses three. Places may be a DataArray of dates: slopes are per unit
     of their dtype. For the derivative of a function write `xt.grad`.
 
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        ArgumentError: `edge_order` is neither 1 nor 2, or `spacing` lacks a dim.
+        SizeError: `dim` has too few samples.
+
     Example:
     >>> xt.gradient(xt.array([0.0, 1.0, 4.0, 9.0], "time"), "time", spacing=0.5)
     <xtensor.Array (time: 4) float64>
@@ -295,6 +309,11 @@ def polyfit(
     `dim` may be left out if `x` has one dim. `w` are weights of the residuals, not of their squares. The result has
     the other dims of `x`, then those of `y`. If several polynomials fit equally, their coefficients of least norm are
     returned. `x` may be a DataArray of dates, which count in nanoseconds since 1970, as in xarray.
+
+    Raises:
+        DimensionError: `x` or `y` does not have `dim`.
+        SizeError: a dim has two sizes.
+        ArgumentError: `deg` is negative.
 
     Example:
     >>> x = xt.array([0.0, 1.0, 2.0], "x")
@@ -359,6 +378,9 @@ def polyval(coord: ArrayLike, coeffs: ArrayLike, degree_dim: str = "degree") -> 
     The arguments are those of xarray.polyval. Labels along `degree_dim` are the powers, as in xarray; without labels
     the highest power comes first, as in numpy.polyval. The result has the dims of both, without `degree_dim`. `coord`
     may be a DataArray of dates, as that of `xt.polyfit`.
+
+    Raises:
+        DimensionError: `coeffs` does not have `degree_dim`.
 
     Example:
     >>> xt.polyval(xt.array([1.0, 2.0], "x"), xt.array([3.0, 0.0, 1.0], "degree"))

@@ -38,6 +38,9 @@ def cumsum(
     `reverse` starts at the last element. `exclusive` leaves out the element's own value and starts with 0.
     Integers and bools widen to 64 bits. `skipna=True` counts NaN as 0.
 
+    Raises:
+        DimensionError: `x` does not have `dim`.
+
     Example:
     >>> xt.cumsum(xt.array([1, 2, 3, 4], "time"), "time", exclusive=True)
     <xtensor.Array (time: 4) int64>
@@ -60,6 +63,9 @@ def cumprod(
     `dim` is one name, or several that are scanned in turn; None is all dims.
     `reverse` starts at the last element. `exclusive` leaves out the element's own value and starts with 1.
     Integers and bools widen to 64 bits. `skipna=True` counts NaN as 1. Derivatives are exact at 0.
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
 
     Example:
     >>> xt.cumprod(xt.array([1, 2, 3, 4], "time"), "time")
@@ -94,6 +100,10 @@ def cummax(x: ArrayLike, /, dim: Dims = None, *, reverse: bool = False, exclusiv
     `exclusive` leaves out the element's own value and starts with -inf, or the lowest integer. NaN, once met,
     stays. At a tie, the latest element in scan order gets the whole gradient.
 
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        DTypeError: `x` is complex.
+
     Example:
     >>> xt.cummax(xt.array([1, 3, 2, 4], "time"), "time")
     <xtensor.Array (time: 4) int64>
@@ -110,6 +120,10 @@ def cummin(x: ArrayLike, /, dim: Dims = None, *, reverse: bool = False, exclusiv
     `reverse` starts at the last element. `exclusive` leaves out the element's own value and starts with inf, or the
     highest integer. NaN, once met, stays. At a tie, the latest element in scan order gets the whole gradient.
 
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        DTypeError: `x` is complex.
+
     Example:
     >>> xt.cummin(xt.array([3, 4, 1, 2], "time"), "time")
     <xtensor.Array (time: 4) int64>
@@ -125,6 +139,10 @@ def cumlogsumexp(x: ArrayLike, /, dim: Dims = None, *, reverse: bool = False, ex
     `dim` is one name, or several that are scanned in turn; None is all dims.
     `reverse` starts at the last element. `exclusive` leaves out the element's own value and starts with -inf.
     The result is -inf as long as all elements are -inf.
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        DTypeError: `x` is complex.
 
     Example:
     >>> xt.cumlogsumexp(xt.array([800.0, 800.0], "time"), "time")

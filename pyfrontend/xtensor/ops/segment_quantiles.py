@@ -31,6 +31,12 @@ def segment_median(
 
     The median of an empty group is NaN, and of a group with NaN too, unless `skipna=True`. Integers and bools give f8.
 
+    Raises:
+        DimensionError: `x` does not have a dim of `codes`, or `codes` lacks `dim`.
+        SizeError: a dim has another size in `codes`.
+        DTypeError: `codes` does not hold integers, or `x` is complex.
+        ArgumentError: `num_groups` is negative.
+
     Example:
     >>> x, codes = xt.array([1.0, 2.0, 4.0], "time"), xt.array([1, 0, 1], "time")
     >>> xt.segment_median(x, codes, 2, into="season")
@@ -54,6 +60,12 @@ def segment_quantile(
 
     Several `q` give a new last dim "quantile". `method`: as for `quantile`. The result is NaN for an empty group, and
     for a group with NaN, unless `skipna=True`. Integers and bools give f8.
+
+    Raises:
+        DimensionError: `x` does not have a dim of `codes`, or `codes` lacks `dim`.
+        SizeError: a dim has another size in `codes`.
+        DTypeError: `codes` does not hold integers, or `x` is complex.
+        ArgumentError: `num_groups` is negative, `q` is not in 0 to 1, or `method` is another one.
 
     Example:
     >>> x = xt.array([1.0, 5.0, 2.0, 3.0], dims="t")

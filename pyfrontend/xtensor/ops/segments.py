@@ -132,6 +132,12 @@ def segment_sum(
     The new dim `into`, of size `num_groups`, replaces the first grouped dim. The sum of an empty group is 0. Integers
     and bools widen to 64 bits. `skipna=True` skips NaN; by default `xt.option(skipna=)` decides.
 
+    Raises:
+        DimensionError: `x` does not have a dim of `codes`, or `codes` lacks `dim`.
+        SizeError: a dim has another size in `codes`.
+        DTypeError: `codes` does not hold integers.
+        ArgumentError: `num_groups` is negative.
+
     Example:
     >>> heat = xt.array([1.0, 2.0, 4.0], dims="time")
     >>> xt.segment_sum(heat, xt.array([1, 0, 1], dims="time"), 2, into="season").values
@@ -148,6 +154,12 @@ def segment_prod(
     """Returns the product of each group of elements, with arguments as for `segment_sum`.
 
     The product of an empty group is 1. Integers and bools widen to 64 bits.
+
+    Raises:
+        DimensionError: `x` does not have a dim of `codes`, or `codes` lacks `dim`.
+        SizeError: a dim has another size in `codes`.
+        DTypeError: `codes` does not hold integers, or `x` is complex.
+        ArgumentError: `num_groups` is negative.
 
     Example:
     >>> x, codes = xt.array([1.0, 2.0, 4.0], "time"), xt.array([1, 0, 1], "time")
@@ -166,6 +178,12 @@ def segment_mean(
     """Returns the mean of each group of elements, with arguments as for `segment_sum`.
 
     The mean of an empty group is NaN. Integers and bools give f8.
+
+    Raises:
+        DimensionError: `x` does not have a dim of `codes`, or `codes` lacks `dim`.
+        SizeError: a dim has another size in `codes`.
+        DTypeError: `codes` does not hold integers.
+        ArgumentError: `num_groups` is negative.
 
     Example:
     >>> x, codes = xt.array([1.0, 2.0, 4.0], "time"), xt.array([1, 0, 1], "time")
@@ -218,6 +236,12 @@ def segment_max(
     An empty group gives -inf, the least integer or False. Ties share the derivative evenly. NaN wins, unless
     `skipna=True` leaves it out.
 
+    Raises:
+        DimensionError: `x` does not have a dim of `codes`, or `codes` lacks `dim`.
+        SizeError: a dim has another size in `codes`.
+        DTypeError: `codes` does not hold integers, or `x` is complex.
+        ArgumentError: `num_groups` is negative.
+
     Example:
     >>> x, codes = xt.array([1.0, 2.0, 4.0], "time"), xt.array([1, 0, 1], "time")
     >>> xt.segment_max(x, codes, 2, into="season")
@@ -236,6 +260,12 @@ def segment_min(
 
     An empty group gives inf, the largest integer or True. Ties share the derivative evenly. NaN wins, unless
     `skipna=True` leaves it out.
+
+    Raises:
+        DimensionError: `x` does not have a dim of `codes`, or `codes` lacks `dim`.
+        SizeError: a dim has another size in `codes`.
+        DTypeError: `codes` does not hold integers, or `x` is complex.
+        ArgumentError: `num_groups` is negative.
 
     Example:
     >>> x, codes = xt.array([1.0, 2.0, 4.0], "time"), xt.array([1, 0, 1], "time")

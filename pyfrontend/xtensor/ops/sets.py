@@ -128,6 +128,11 @@ def unique(
     elements, in the order of the dims. return_inverse adds the position of each element's value, with the dims of `x`.
     return_counts adds how often each value occurs.
 
+    Raises:
+        IndexError: there are more than `size`, with mode="raise".
+        DTypeError: `x` is complex.
+        ArgumentError: `size` is negative, or `mode` is another one.
+
     Example:
     >>> values, counts = xt.unique(xt.array([3, 1, 3], "i"), return_counts=True)
     >>> values, counts.values
@@ -163,6 +168,10 @@ def nonzero(
     The result is a dict, which `isel` takes: x.isel(xt.nonzero(x)) has these elements. They come in the order of the
     dims of `x`. `size` is the size of `dim`; only a traced function needs it. If there are fewer elements,
     `fill_value` follows; if there are more, mode="raise" raises IndexError, and mode="drop" leaves out the last.
+
+    Raises:
+        IndexError: there are more than `size`, with mode="raise".
+        ArgumentError: `size` is negative, or `mode` is another one.
 
     Example:
     >>> xt.nonzero(xt.array([0, 3, 4], "i"))

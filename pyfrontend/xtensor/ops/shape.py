@@ -63,7 +63,10 @@ def transpose(x: ArrayLike, /, *dims: str | EllipsisType, missing_dims: str = "r
     """Returns `x` with its dims in the given order: transpose(x, "b", "a").
 
     Without names the order is reversed. `...` stands for the dims that are not named. Values do not change.
-    Raises DimensionError if a dim is left out and `...` is not given.
+
+    Raises:
+        DimensionError: `x` does not have a dim that is named, or one is left out without `...`.
+        ArgumentError: `...` is given twice, or `missing_dims` is another word.
 
     Example:
     >>> xt.transpose(xt.zeros(a=2, b=3, c=4), "c", ...).sizes
@@ -94,7 +97,11 @@ def transpose(x: ArrayLike, /, *dims: str | EllipsisType, missing_dims: str = "r
 def rename(x: ArrayLike, names: Mapping[str, str] | None = None, /, **keywords: str) -> Array:
     """Returns `x` with new names for some dims: rename(x, {"a": "b"}) or rename(x, a="b").
 
-    All names change at once, so two names may be swapped. Raises DimensionError if two dims would have one name.
+    All names change at once, so two names may be swapped.
+
+    Raises:
+        DimensionError: `x` does not have a dim that is named, or two dims would have one name.
+        ArgumentTypeError: new names are not given as a dict or by keyword.
 
     Example:
     >>> xt.rename(xt.zeros(a=2, b=3), a="b", b="a").sizes
@@ -136,8 +143,10 @@ def _rename(x: ArrayLike, names: dict[str, str], /, name: str = "rename") -> Arr
 def swap_dims(x: ArrayLike, names: Mapping[str, str] | None = None, /, **keywords: str) -> Array:
     """Returns `x` with some dims replaced by others, as `rename`, while coordinates keep their names.
 
-    A coordinate along the old dim that has the new dim's name becomes the labels of the new dim. Raises DimensionError
-    if two dims would have one name.
+    A coordinate along the old dim that has the new dim's name becomes the labels of the new dim.
+
+    Raises:
+        DimensionError: `x` does not have a dim that is named, or two dims would have one name.
 
     Example:
     >>> heat = xr.DataArray([3.0, 4.0], dims="lat", coords={"lat": [10, 20], "name": ("lat", ["N", "S"])})
@@ -151,6 +160,9 @@ def drop_vars(x: ArrayLike, names: str | Iterable[str], /) -> Array:
     """Returns `x` without the coordinates of these names, inside of `xt.jit` too.
 
     Names that are not coordinates of `x` are ignored.
+
+    Raises:
+        ArgumentTypeError: `names` are not names.
 
     Example:
     >>> heat = xr.DataArray([3.0, 4.0], dims="lat", coords={"lat": [10, 20]})
@@ -177,7 +189,8 @@ def _unlabelled(x: ArrayLike, names: tuple[str, ...], /) -> Array:
 def as_dims(x: ArrayLike, /, *dims: str) -> Array:
     """Returns `x` with new names for all its dims, by position: as_dims(x, "time", "space").
 
-    Raises DimensionError if the number of names is not the number of dims.
+    Raises:
+        DimensionError: the number of names is not that of the dims.
 
     Example:
     >>> xt.as_dims(xt.zeros(a=2, b=3), "time", "space").sizes
@@ -201,7 +214,11 @@ def expand_dims(
     """Returns `x` with new dims, which come first unless `axis` gives their places.
 
     A name, or a list of names, adds dims of size 1. expand_dims(x, a=2) or {"a": 2} repeats `x` along the new dim.
-    Raises DimensionError if `x` has the dim.
+
+    Raises:
+        DimensionError: `x` has the dim already.
+        SizeError: a size is negative.
+        ArgumentError: `axis` does not fit.
 
     Example:
     >>> xt.expand_dims(xt.zeros(a=2), run=3).sizes
@@ -276,7 +293,11 @@ def check_bytes(name: str, sizes: Mapping[str, Any], dtype: np.dtype) -> None:
 
 @op
 def squeeze(x: ArrayLike, dim: Dims = None, /) -> Array:
-    """Returns `x` without the given dims, by default all of size 1. Raises SizeError if a given size is not 1.
+    """Returns `x` without the given dims, by default all of size 1.
+
+    Raises:
+        SizeError: the size of a named dim is not 1.
+        DimensionError: `x` does not have a dim that is named.
 
     Example:
     >>> xt.squeeze(xt.zeros(a=1, b=3)).sizes
@@ -302,8 +323,11 @@ def squeeze(x: ArrayLike, dim: Dims = None, /) -> Array:
 def stack(x: ArrayLike, dim: Mapping[str, Any] | None = None, /, **keywords: Any) -> Array:
     """Returns `x` with several dims merged into one new last dim: stack(x, z=("a", "b")).
 
-    Along the new dim, the position in the last of the given dims changes fastest. Raises DimensionError if a dim does
-    not exist.
+    Along the new dim, the position in the last of the given dims changes fastest.
+
+    Raises:
+        DimensionError: `x` does not have a dim that is named, or has the new one.
+        ArgumentTypeError: the dims that become one are not given by the name of the new one.
 
     Example:
     >>> xt.stack(xt.array([[1, 2], [3, 4]], ("a", "b")), z=("b", "a"))
@@ -421,7 +445,10 @@ def _fill_in(x: Any, old: str, sizes: dict[str, int]) -> dict[str, int]:
 def broadcast(*arrays: ArrayLike, exclude: Dims = ()) -> tuple[Array, ...]:
     """Returns the arrays, each with the union of their dims.
 
-    Each array keeps its own `exclude`d dims, which come last. Raises SizeError if a dim has two sizes.
+    Each array keeps its own `exclude`d dims, which come last.
+
+    Raises:
+        SizeError: a dim has two sizes.
 
     Example:
     >>> x, y = xt.broadcast(xt.zeros(a=2), xt.zeros(b=3))
@@ -438,7 +465,9 @@ def meshgrid(*arrays: ArrayLike) -> tuple[Array, ...]:
     """Returns the arrays, each with one dim of its own, broadcast over all these dims in their order.
 
     meshgrid(xs, ys) for xs(x), ys(y) gives two arrays with dims (x, y). In arithmetic, xs + ys is the grid already.
-    Raises DimensionError unless each array has one dim, and all names differ.
+
+    Raises:
+        DimensionError: an array does not have one dim, or two have the same.
 
     Example:
     >>> xs, ys = xt.meshgrid(xt.array([1, 2], "x"), xt.array([10, 20], "y"))
@@ -464,6 +493,9 @@ def broadcast_like(x: ArrayLike, other: ArrayLike, /, *, exclude: Dims = ()) -> 
     """Returns `x` with the dims of `other` first, then its own other dims.
 
     `exclude`d dims are not added, and come last.
+
+    Raises:
+        SizeError: a dim has two sizes.
 
     Example:
     >>> xt.broadcast_like(xt.zeros(a=2), xt.zeros(b=3)).sizes
@@ -529,8 +561,11 @@ def _concat_wide(arrays: Sequence[ArrayLike], space: ArrayLike, dim: str, /) -> 
 def concat(arrays: Sequence[ArrayLike], /, dim: str) -> Array:
     """Returns the arrays joined along `dim`, in the given order.
 
-    A dim that the arrays do not have is new and comes first. Other dims broadcast by name, and dtypes promote. Raises
-    SizeError if another dim has two sizes, ArgumentError if there are no arrays.
+    A dim that the arrays do not have is new and comes first. Other dims broadcast by name, and dtypes promote.
+
+    Raises:
+        SizeError: another dim has two sizes.
+        ArgumentError: there are no arrays.
 
     Example:
     >>> xt.concat([xt.array([1, 2], "time"), xt.array([3], "time")], dim="time")

@@ -59,7 +59,12 @@ def sort(x: ArrayLike, /, dim: str | None = None, *, descending: bool = False) -
     """Returns `x` sorted along `dim`, with its dims and dtype.
 
     The order is stable, and NaN comes last, with `descending=True` too. `dim` may be left out for an array with one
-    dim. Raises ArgumentError if another array is given without `dim`.
+    dim.
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        DTypeError: `x` is complex.
+        ArgumentError: `dim` is left out, and `x` has several dims.
 
     Example:
     >>> xt.sort(xt.array([[3, 1, 2], [6, 5, 4]], ("a", "b")), "b")
@@ -79,6 +84,11 @@ def argsort(x: ArrayLike, /, dim: str | None = None, *, descending: bool = False
     The order is stable, and NaN comes last, with `descending=True` too. `dim` may be left out for an array with one
     dim.
 
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        DTypeError: `x` is complex.
+        ArgumentError: `dim` is left out, and `x` has several dims.
+
     Example:
     >>> xt.argsort(xt.array([5, 1, 4], "i"))
     <xtensor.Array (i: 3) int64>
@@ -92,8 +102,14 @@ def argsort(x: ArrayLike, /, dim: str | None = None, *, descending: bool = False
 def argpartition(x: ArrayLike, kth: int, /, dim: str | None = None) -> Array:
     """Returns positions that order `x` along `dim` so that smaller elements come before the `kth`: i8 with its dims.
 
-    The `kth` element, from 0, is where it would be if `x` were sorted; negative ones count from the end. As with
-    NumPy, the order on both sides is not specified. Raises SizeError if there is no such element.
+    The `kth` element, from 0, is where it would be if `x` were sorted; negative ones count from the end. As with NumPy,
+    the order on both sides is not specified.
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        DTypeError: `x` is complex.
+        SizeError: `dim` does not have that many elements.
+        ArgumentError: `dim` is left out, and `x` has several dims.
 
     Example:
     >>> x = xt.array([5, 1, 4, 2], "i")
@@ -128,7 +144,12 @@ def top_k(x: ArrayLike, k: int, /, dim: str | None = None) -> tuple[Array, Array
     """Returns the pair of the `k` largest elements along `dim`, largest first, and their positions (i8).
 
     In both, `dim` has size `k`. Of equal elements the first come first; NaN comes last.
-    Raises SizeError if `k` is not in 0 to the size of `dim`.
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        DTypeError: `x` is complex.
+        SizeError: `k` is not in 0 to the size of `dim`.
+        ArgumentError: `dim` is left out, and `x` has several dims.
 
     Example:
     >>> values, positions = xt.top_k(xt.array([5, 1, 7, 2], "i"), 2, "i")
@@ -159,6 +180,11 @@ def rank(x: ArrayLike, /, dim: str | None = None, *, pct: bool = False) -> Array
 
     Equal elements share the average of their ranks. The rank of NaN is NaN. With `pct=True` ranks are divided by
     the number of elements that are not NaN.
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        DTypeError: `x` is complex.
+        ArgumentError: `dim` is left out, and `x` has several dims.
 
     Example:
     >>> xt.rank(xt.array([30.0, 10.0, 10.0], "i"), "i")
@@ -213,6 +239,11 @@ def searchsorted(sorted: ArrayLike, values: ArrayLike, /, side: str = "left", *,
     `sorted` ascends along `dim`. side="left" goes before equal elements, "right" after them; NaN is the largest.
     The result has the dims of `values`, then the dims of `sorted` other than `dim`. Dims with equal names are
     paired.
+
+    Raises:
+        DimensionError: `sorted` does not have `dim`.
+        DTypeError: an array is complex.
+        ArgumentError: `side` is neither "left" nor "right".
 
     Example:
     >>> xt.searchsorted(xt.array([1.0, 2.0, 3.0], "edge"), xt.array([0.5, 2.0, 9.0], "sample"))

@@ -28,28 +28,37 @@ digamma = float_function(
     "the derivative of lgamma at each element, NaN at negative integers",
     "[1.0, 2.0]",
     "[-0.57721566 0.42278434]",
+    real=True,
 )
 erfcinv = float_function(
-    "erfcinv", "the number whose erfc is x, for each element x from 0 to 2", "[1.0, 0.5]", "[0. 0.47693628]"
+    "erfcinv", "the number whose erfc is x, for each element x from 0 to 2", "[1.0, 0.5]", "[0. 0.47693628]", real=True
 )
 erfcx = float_function(
-    "erfcx", "`exp(x**2)` times erfc(x) of each element, without underflow", "[0.0, 30.0]", "[1. 0.01879589]"
+    "erfcx", "`exp(x**2)` times erfc(x) of each element, without underflow", "[0.0, 30.0]", "[1. 0.01879589]", real=True
 )
 erfinv = float_function(
-    "erfinv", "the number whose erf is x, for each element x from -1 to 1", "[0.0, 0.5]", "[0. 0.47693628]"
+    "erfinv", "the number whose erf is x, for each element x from -1 to 1", "[0.0, 0.5]", "[0. 0.47693628]", real=True
 )
-i0 = float_function("i0", "the modified Bessel function of order 0 of each element", "[0.0, 1.0]", "[1. 1.26606588]")
-i0e = float_function("i0e", "exp(-abs(x)) times i0(x) of each element", "[0.0, 1.0]", "[1. 0.46575961]")
-i1 = float_function("i1", "the modified Bessel function of order 1 of each element", "[0.0, 1.0]", "[0. 0.5651591]")
-i1e = float_function("i1e", "exp(-abs(x)) times i1(x) of each element", "[0.0, 1.0]", "[0. 0.20791042]")
+i0 = float_function(
+    "i0", "the modified Bessel function of order 0 of each element", "[0.0, 1.0]", "[1. 1.26606588]", real=True
+)
+i0e = float_function("i0e", "exp(-abs(x)) times i0(x) of each element", "[0.0, 1.0]", "[1. 0.46575961]", real=True)
+i1 = float_function(
+    "i1", "the modified Bessel function of order 1 of each element", "[0.0, 1.0]", "[0. 0.5651591]", real=True
+)
+i1e = float_function("i1e", "exp(-abs(x)) times i1(x) of each element", "[0.0, 1.0]", "[0. 0.20791042]", real=True)
 j0 = float_function(
-    "j0", "the Bessel function of the first kind of order 0 of each element", "[0.0, 1.0]", "[1. 0.76519769]"
+    "j0", "the Bessel function of the first kind of order 0 of each element", "[0.0, 1.0]", "[1. 0.76519769]", real=True
 )
 j1 = float_function(
-    "j1", "the Bessel function of the first kind of order 1 of each element", "[0.0, 1.0]", "[0. 0.44005059]"
+    "j1", "the Bessel function of the first kind of order 1 of each element", "[0.0, 1.0]", "[0. 0.44005059]", real=True
 )
 lgamma = float_function(
-    "lgamma", "the logarithm of the magnitude of the gamma function of each element", "[1.0, 5.0]", "[0. 3.17805383]"
+    "lgamma",
+    "the logarithm of the magnitude of the gamma function of each element",
+    "[1.0, 5.0]",
+    "[0. 3.17805383]",
+    real=True,
 )
 
 y0 = float_function(
@@ -57,18 +66,24 @@ y0 = float_function(
     "the Bessel function of the second kind of order 0 of each element, NaN below 0",
     "[1.0, 2.0]",
     "[0.08825696 0.51037567]",
+    real=True,
 )
 y1 = float_function(
     "y1",
     "the Bessel function of the second kind of order 1 of each element, NaN below 0",
     "[1.0, 2.0]",
     "[-0.78121282 -0.10703243]",
+    real=True,
 )
 
 
 @op
 def polygamma(n: int, x: ArrayLike, /) -> Array:
     """Returns the derivative of order `n` of digamma, with the dims of `x`; `n` is an int from 0 to 20.
+
+    Raises:
+        ArgumentError: `n` is not in 0 to 20.
+        DTypeError: `x` is complex.
 
     Example:
     >>> xt.polygamma(1, xt.array([1.0, 2.0], "i"))
@@ -107,6 +122,9 @@ def _odd(whole: Tracer) -> Tracer:
 def logit(x: ArrayLike, /) -> Array:
     """Returns log(x / (1 - x)), accurate near 1/2 and at both ends, NaN outside of [0, 1], with the dims of `x`.
 
+    Raises:
+        DTypeError: `x` is complex.
+
     Example:
     >>> xt.logit(xt.array([0.5, 0.75], "i"))
     <xtensor.Array (i: 2) float64>
@@ -130,6 +148,9 @@ def sinc(x: ArrayLike, /) -> Array:
     """Returns sin(pi x) / (pi x), which is 1 at 0, as in NumPy, with the dims of `x`.
 
     Derivatives of every order are exact at 0.
+
+    Raises:
+        DTypeError: `x` is complex.
 
     Example:
     >>> xt.sinc(xt.array([0.0, 0.5], "i"))
@@ -158,6 +179,9 @@ def _sinc(x: Tracer) -> Tracer:
 @op
 def entr(x: ArrayLike, /) -> Array:
     """Returns -x log(x), which is 0 at 0 and -inf below 0, with the dims of `x`.
+
+    Raises:
+        DTypeError: `x` is complex.
 
     Example:
     >>> xt.entr(xt.array([0.25, 0.5], "i"))
@@ -190,6 +214,10 @@ def _times_log(name: str, x: Tracer, y: Tracer) -> Tracer:
 def xlogy(x: ArrayLike, y: ArrayLike, /) -> Array:
     """Returns x log(y), which is 0 where x is 0 and y is not NaN. The result has the union of the dims.
 
+    Raises:
+        DTypeError: an array is complex.
+        SizeError: a dim has two sizes.
+
     Example:
     >>> xt.xlogy(xt.array([0.0, 2.0], "i"), xt.array([0.0, 3.0], "i"))
     <xtensor.Array (i: 2) float64>
@@ -201,6 +229,10 @@ def xlogy(x: ArrayLike, y: ArrayLike, /) -> Array:
 @op(joins=True)
 def xlog1py(x: ArrayLike, y: ArrayLike, /) -> Array:
     """Returns x log(1 + y), which is 0 where x is 0 and y is not NaN. The result has the union of the dims.
+
+    Raises:
+        DTypeError: an array is complex.
+        SizeError: a dim has two sizes.
 
     Example:
     >>> xt.xlog1py(xt.array([0.0, 2.0], "i"), xt.array([-1.0, 1.0], "i"))
@@ -215,6 +247,10 @@ def kl_div(x: ArrayLike, y: ArrayLike, /) -> Array:
     """Returns x log(x / y) - x + y; y where x is 0, inf where one is negative or only y is 0.
 
     The result has the union of the dims. Its sum is the divergence of Kullback and Leibler.
+
+    Raises:
+        DTypeError: an array is complex.
+        SizeError: a dim has two sizes.
 
     Example:
     >>> xt.kl_div(xt.array([0.5, 0.0], "i"), 0.25)
@@ -251,6 +287,9 @@ def _left_tail(x: Tracer) -> Tracer:
 def ndtr(x: ArrayLike, /) -> Array:
     """Returns the standard normal distribution function at `x`, accurate in both tails, with the dims of `x`.
 
+    Raises:
+        DTypeError: `x` is complex.
+
     Example:
     >>> xt.ndtr(xt.array([0.0, 1.96], "i"))
     <xtensor.Array (i: 2) float64>
@@ -269,6 +308,9 @@ def _ndtr(x: Tracer) -> Tracer:
 def ndtri(x: ArrayLike, /) -> Array:
     """Returns the number whose ndtr is x, accurate in the left tail, NaN outside of [0, 1], with the dims of `x`.
 
+    Raises:
+        DTypeError: `x` is complex.
+
     Example:
     >>> xt.ndtri(xt.array([0.025, 0.975], "i"))
     <xtensor.Array (i: 2) float64>
@@ -280,6 +322,9 @@ def ndtri(x: ArrayLike, /) -> Array:
 @op
 def log_ndtr(x: ArrayLike, /) -> Array:
     """Returns log(ndtr(x)), accurate in both tails, with the dims of `x`.
+
+    Raises:
+        DTypeError: `x` is complex.
 
     Example:
     >>> xt.log_ndtr(xt.array([0.0, -40.0], "i"))
@@ -307,6 +352,10 @@ def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike, /) -> Array:
     That is the share of the beta distribution that lies below `x`, NaN where a parameter is negative or `x` is not in
     [0, 1]. Derivatives are of all three, of every order: by `a` and `b` up to the eighth. Definition: DLMF 8.17.2.
 
+    Raises:
+        DTypeError: an array is complex.
+        SizeError: a dim has two sizes.
+
     Example:
     >>> xt.betainc(2.0, 3.0, xt.array([0.5, 1.0], "i"))
     <xtensor.Array (i: 2) float64>
@@ -323,6 +372,10 @@ def gammainc(a: ArrayLike, x: ArrayLike, /) -> Array:
     That is the share of the gamma distribution of shape `a` that lies below `x`, NaN where one is negative. Derivatives
     are of both, of every order: by `a` up to the eighth. Definition: DLMF 8.2.4.
 
+    Raises:
+        DTypeError: an array is complex.
+        SizeError: a dim has two sizes.
+
     Example:
     >>> xt.gammainc(2.0, xt.array([0.0, 1.0], "i"))
     <xtensor.Array (i: 2) float64>
@@ -337,6 +390,10 @@ def gammaincc(a: ArrayLike, x: ArrayLike, /) -> Array:
 
     Definition: DLMF 8.2.4.
 
+    Raises:
+        DTypeError: an array is complex.
+        SizeError: a dim has two sizes.
+
     Example:
     >>> xt.gammaincc(2.0, xt.array([0.0, 1.0], "i"))
     <xtensor.Array (i: 2) float64>
@@ -350,6 +407,10 @@ def betaln(a: ArrayLike, b: ArrayLike, /) -> Array:
     """Returns the logarithm of beta(a, b), of positive numbers, with the union of the dims.
 
     Large arguments are taken apart as in SLATEC's ALBETA (Fullerton, 1977): the logarithms of gamma would cancel.
+
+    Raises:
+        DTypeError: an array is complex.
+        SizeError: a dim has two sizes.
 
     Example:
     >>> xt.betaln(xt.array([1.0, 1e20], "i"), 2.0)
@@ -413,6 +474,10 @@ def beta(a: ArrayLike, b: ArrayLike, /) -> Array:
 
     Definition: DLMF 5.12.1.
 
+    Raises:
+        DTypeError: an array is complex.
+        SizeError: a dim has two sizes.
+
     Example:
     >>> xt.beta(xt.array([1.0, 2.0], "i"), 3.0)
     <xtensor.Array (i: 2) float64>
@@ -449,6 +514,10 @@ def zeta(x: ArrayLike, q: ArrayLike | None = None, /) -> Array:
     `x` is below 1 or `q` is negative. It is inf where `x` is 1 or `q` is 0. Derivatives are of both arguments, of every
     order. The first terms are added up, and the rest is the formula of Euler and Maclaurin (DLMF 25.2.9); below 0 it is
     reflected (DLMF 25.4.1).
+
+    Raises:
+        DTypeError: an array is complex.
+        SizeError: a dim has two sizes.
 
     Example:
     >>> xt.zeta(xt.array([2.0, 4.0], "i"))

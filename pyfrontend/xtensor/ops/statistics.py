@@ -49,6 +49,10 @@ def average(
     The mean is sum(weights * x) / sum(weights), so the scale of the weights does not matter. Weights align by name and
     may lack dims. Without weights, the result is the mean. `skipna=True` skips NaN and their weights. Integers give f8.
 
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        SizeError: a dim of `weights` has another size in `x`.
+
     Example:
     >>> xt.average(xt.array([[1.0, 4.0], [2.0, 6.0]], ("run", "lat")), "lat", xt.array([3.0, 1.0], "lat"))
     <xtensor.Array (run: 2) float64>
@@ -154,6 +158,10 @@ def cov(
     cov(x, x.rename(channel="channel2"), "time"). `weights` align by name. `skipna=True` leaves out pairs of which
     one is NaN, as xarray does. Integers give f8.
 
+    Raises:
+        DimensionError: neither array has `dim`.
+        SizeError: a dim has two sizes.
+
     Example:
     >>> xt.cov(xt.array([1.0, 2.0, 3.0], "time"), xt.array([3.0, 5.0, 7.0], "time"), "time")
     <xtensor.Array () float64 2.>
@@ -173,6 +181,10 @@ def corr(
     """Returns Pearson's correlation of `x` and `y` over `dim`, from -1 to 1, with the other dims of both.
 
     Arguments are as for `cov`. The correlation with an array that does not vary is NaN.
+
+    Raises:
+        DimensionError: neither array has `dim`.
+        SizeError: a dim has two sizes.
 
     Example:
     >>> xt.corr(xt.array([1.0, 2.0, 3.0], "time"), xt.array([3.0, 5.0, 7.0], "time"), "time")
@@ -247,6 +259,12 @@ def bincount(
     With `weights`, which align by name, the result is the sum of the weights. Without `length`, the largest number
     decides; a traced function needs `length`. `mode` decides what happens to a number out of range: "raise" raises
     IndexError, "clip" counts it as the nearest one, "drop" ignores it. Differentiable with respect to `weights`.
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        DTypeError: `x` does not hold integers.
+        IndexError: a number is out of range, with mode="raise".
+        ArgumentError: `length` is negative, or `mode` is another one.
 
     Example:
     >>> xt.bincount(xt.array([0, 2, 2], "sample"), length=4)
@@ -389,11 +407,16 @@ def histogram(
 ) -> tuple[Array, Array]:  # fmt: skip
     """Returns how many elements over `dim` lie in each bin, along the new last dim `bin`, and the edges of the bins.
 
-    `bins` is a number of bins of equal width over `range` (by default from the least to the largest finite element),
-    or the ascending edges: an array with one dim. The edges have the dim `bin` + "_edge". The last bin includes its
-    upper edge. Elements outside of all bins, and NaN, are not counted. With `weights`, which align by name, the result
-    is the sums of the weights. With `density=True`, the sum of the result times the widths is 1. Differentiable with
-    respect to `weights`. Raises ArgumentError if `bins` is below 1, or if edges do not ascend.
+    `bins` is a number of bins of equal width over `range` (by default from the least to the largest finite element), or
+    the ascending edges: an array with one dim. The edges have the dim `bin` + "_edge". The last bin includes its upper
+    edge. Elements outside of all bins, and NaN, are not counted. With `weights`, which align by name, the result is the
+    sums of the weights. With `density=True`, the sum of the result times the widths is 1. Differentiable with respect
+    to `weights`.
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        DTypeError: `x` is complex.
+        ArgumentError: `bins` is below 1, or edges do not ascend.
 
     Example:
     >>> counts, edges = xt.histogram(xt.array([0.1, 0.2, 0.9], "sample"), 2, range=(0.0, 1.0))

@@ -48,6 +48,17 @@ Dims: TypeAlias = str | Iterable[str] | EllipsisType | None
 __all__ = ["Array", "ArrayLike", "Dims", "Elementwise", "Elementwise2"]
 
 
+NOT_AN_ARRAY = "ArgumentTypeError: `x` is not an array or a number."
+IS_COMPLEX = "DTypeError: `x` is complex."
+ONE_IS_COMPLEX = "DTypeError: an array is complex."
+TWO_SIZES = "SizeError: a dim has two sizes."
+
+
+def raises(*errors: str) -> str:
+    """The section of a docstring that says which errors a function raises."""
+    return "\n\nRaises:\n    " + "\n    ".join(errors)
+
+
 def example(name: str, x: str, gives: str, dtype: str = "float64", y: str | None = None) -> str:
     """The end of a docstring that a table makes: what `name` gives for the list `x`, and the list or number `y`."""
     arguments = [f'xt.array({each}, "i")' if each[0] == "[" else each for each in (x, y) if each is not None]

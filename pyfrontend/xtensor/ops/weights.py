@@ -106,6 +106,9 @@ def weighted(x: ArrayLike, weights: ArrayLike, /) -> Weighted:
 
     The result has the methods mean, sum, var, std, sum_of_weights and sum_of_squares. Weights align with `x` by name.
 
+    Raises:
+        ArgumentTypeError: `weights` is not an array.
+
     Example:
     >>> xt.weighted(xt.array([1.0, 4.0], dims="lat"), xt.array([3.0, 1.0], dims="lat")).mean().item()
     1.75

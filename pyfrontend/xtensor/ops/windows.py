@@ -435,9 +435,13 @@ def rolling(
 ) -> Rolling:
     """Returns sliding windows along dims: rolling(x, t=3), rolling(x, "t", 3) or rolling(x, dim="t", window=3).
 
-    The result has the methods mean, sum, max, min, prod, var, std, median, count, reduce(function) and
-    construct(name). A window ends at its element, or lies around it with `center=True`. `min_periods` is how many
-    elements that are not NaN a window needs, by default all of them. Raises ArgumentError if a window is below 1.
+    The result has the methods mean, sum, max, min, prod, var, std, median, count, reduce(function) and construct(name).
+    A window ends at its element, or lies around it with `center=True`. `min_periods` is how many elements that are not
+    NaN a window needs, by default all of them.
+
+    Raises:
+        DimensionError: `x` does not have a dim that is named.
+        ArgumentError: a window is below 1, or `min_periods` is negative.
 
     Example:
     >>> xt.rolling(xt.array([1.0, 3.0, 5.0, 9.0], "time"), time=2).mean()
