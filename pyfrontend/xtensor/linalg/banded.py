@@ -25,6 +25,10 @@ def tridiagonal_solve(
     upper[i] in the columns i - 1, i, i + 1; lower[0] and the last of `upper` are not read. x has `dim` as well. All
     other dims are batches, paired by name. Rows are exchanged where a pivot is small, as LAPACK does (gtsv).
 
+    Raises:
+        DimensionError: an array does not have `dim`.
+        SizeError: a dim has two sizes.
+
     Example:
     >>> x = xt.array([1.0, 2.0, 3.0], "i")
     >>> xt.linalg.tridiagonal_solve(0.0 * x, x, 0.0 * x, 2.0 * x)
@@ -52,6 +56,10 @@ def solve_banded(
 
     `ab` has the diagonals along dims[0], the uppermost first, as in scipy.linalg.solve_banded: A[i, j] is
     ab[u + i - j, j], j along dims[1]. `b` and x have dims[1]. All other dims are batches, paired by name.
+
+    Raises:
+        DimensionError: `ab` or `b` lacks one of `dims`.
+        SizeError: a dim has two sizes.
 
     Example:
     >>> ab = xt.array([[0.0, 1.0], [2.0, 2.0]], ("band", "col"))  # 1 above the diagonal, 2 on it

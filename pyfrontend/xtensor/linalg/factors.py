@@ -42,9 +42,12 @@ from .complex_factors import factor
 def cholesky(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     """Returns the lower triangular L with A = L L^H, with the dims of `a`.
 
-    `dims` names the row and the column dim; all other dims are batches. It factors the symmetric part (A + A^H) /
-    2, as JAX does, so gradients are symmetric. The result is NaN if A is not positive definite. Raises SizeError if the
-    matrix is not square.
+    `dims` names the row and the column dim; all other dims are batches. It factors the symmetric part (A + A^H) / 2, as
+    JAX does, so gradients are symmetric. The result is NaN if A is not positive definite.
+
+    Raises:
+        DimensionError: `a` does not have the dims `dims`.
+        SizeError: the matrix is not square.
 
     Example:
     >>> xt.linalg.cholesky(xt.array([[4.0, 2.0], [2.0, 5.0]], ("row", "col")))
@@ -85,10 +88,13 @@ def _svd_plan(a: Any, /, dims: Any = MATRIX, inner: Any = "rank", full_matrices:
 def qr(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank", mode: str = "reduced") -> tuple[Array, Array]:
     """Returns q, r with A = Q R.
 
-    `dims` names the row and the column dim; all other dims are batches. q has `inner` in place of col, r has
-    `inner` in place of row. The size of `inner` is the smaller of both sizes. With mode="complete" it is the number
-    of rows: q is square and orthogonal, and the rows of r that come on top are 0. Raises ArgumentError for another
-    mode.
+    `dims` names the row and the column dim; all other dims are batches. q has `inner` in place of col, r has `inner` in
+    place of row. The size of `inner` is the smaller of both sizes. With mode="complete" it is the number of rows: q is
+    square and orthogonal, and the rows of r that come on top are 0.
+
+    Raises:
+        DimensionError: `a` does not have the dims `dims`, or has `inner` already.
+        ArgumentError: `inner` is not a name, or `mode` is another one.
 
     Example:
     >>> q, r = xt.linalg.qr(xt.ones(row=3, col=2))
@@ -141,8 +147,12 @@ def eig(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Arra
 
     `dims` names the row and the column dim; all other dims are batches. w has `inner`, v has row and `inner`, and both
     are complex, of real matrices, too. Each vector has norm 1; its phase is LAPACK's. A matrix that is not
-    diagonalisable has equal vectors. Derivatives need different eigenvalues. `eigh` is for symmetric matrices. Raises
-    SizeError if the matrix is not square.
+    diagonalisable has equal vectors. Derivatives need different eigenvalues. `eigh` is for symmetric matrices.
+
+    Raises:
+        DimensionError: `a` does not have the dims `dims`, or has `inner` already.
+        SizeError: the matrix is not square.
+        ArgumentError: `inner` is not a name.
 
     Example:
     >>> w, v = xt.linalg.eig(xt.array([[0.0, -1.0], [1.0, 0.0]], ("row", "col")))
@@ -159,7 +169,10 @@ def eig(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Arra
 def eigvals(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> Array:
     """Returns the eigenvalues of a square matrix, in no order: complex, with `inner` in place of the matrix's dims.
 
-    Raises SizeError if the matrix is not square.
+    Raises:
+        DimensionError: `a` does not have the dims `dims`, or has `inner` already.
+        SizeError: the matrix is not square.
+        ArgumentError: `inner` is not a name.
 
     Example:
     >>> abs(xt.linalg.eigvals(xt.array([[0.0, -2.0], [2.0, 0.0]], ("row", "col"))))
@@ -176,8 +189,12 @@ def eigh(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Arr
     """Returns w, v: the eigenvalues of a symmetric or Hermitian matrix, in ascending order, and its eigenvectors.
 
     `dims` names the row and the column dim; all other dims are batches. w has `inner`, v has row and `inner`. It
-    decomposes the part (A + A^H) / 2, and w is real. Eigenvectors of equal eigenvalues do not have a derivative. Raises
-    SizeError if the matrix is not square.
+    decomposes the part (A + A^H) / 2, and w is real. Eigenvectors of equal eigenvalues do not have a derivative.
+
+    Raises:
+        DimensionError: `a` does not have the dims `dims`, or has `inner` already.
+        SizeError: the matrix is not square.
+        ArgumentError: `inner` is not a name.
 
     Example:
     >>> w, v = xt.linalg.eigh(xt.array([[2.0, 1.0], [1.0, 2.0]], ("row", "col")))
@@ -197,6 +214,10 @@ def svd(
 
     `dims` names the row and the column dim; all other dims are batches. u has row and `inner`, s has `inner`, vh
     has `inner` and col. With `full_matrices=True` u and vh are square: u has row and row', vh has col' and col.
+
+    Raises:
+        DimensionError: `a` does not have the dims `dims`, or has `inner` already.
+        ArgumentError: `inner` is not a name.
 
     Example:
     >>> u, s, vh = xt.linalg.svd(xt.array([[0.0, 2.0], [3.0, 0.0], [0.0, 0.0]], ("row", "col")))
@@ -244,6 +265,10 @@ def lu(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Array
 
     `dims` names the row and the column dim; all other dims are batches. p has row and row', l has row' and `inner`,
     u has `inner` and col. If both sizes are dynamic, the matrix must be square.
+
+    Raises:
+        DimensionError: `a` does not have the dims `dims`, or has `inner` already.
+        ArgumentError: `inner` is not a name.
 
     Example:
     >>> p, l, u = xt.linalg.lu(xt.array([[1.0, 2.0], [4.0, 5.0]], ("row", "col")))

@@ -55,9 +55,13 @@ def _any(x: Tracer) -> Tracer:
 def expm(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     """Returns the exponential of a square matrix, 1 + A + A^2 / 2 + .., with the dims of `a`.
 
-    The row and the col dim stand for the same space; all other dims are batches. The result is NaN if the largest
-    sum of absolute values of a column is above 6e7. Source: Higham, "The scaling and squaring method for the matrix
-    exponential revisited" (2005). Raises SizeError if the matrix is not square.
+    The row and the col dim stand for the same space; all other dims are batches. The result is NaN if the largest sum
+    of absolute values of a column is above 6e7. Source: Higham, "The scaling and squaring method for the matrix
+    exponential revisited" (2005).
+
+    Raises:
+        DimensionError: `a` does not have the dims `dims`.
+        SizeError: the matrix is not square.
 
     Example:
     >>> xt.linalg.expm(xt.array([[0.0, 1.0], [0.0, 0.0]], ("row", "col")))
@@ -127,11 +131,14 @@ def _pade(space: _Square, x: Tracer, degree: int) -> Tracer:
 def sqrtm(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     """Returns the principal square root of a square matrix: X X = A, with the dims of `a`.
 
-    The row and the col dim stand for the same space; all other dims are batches. The matrix must not be singular,
-    and no real eigenvalue may be negative: else the result is NaN. Of a singular symmetric matrix, w, v = eigh(a)
-    gives (v * sqrt(w)) v^T. Source: Cheng, Higham, Kenney and Laub, "Approximating the logarithm of a matrix to
-    specified accuracy" (2001): the product form of the Denman-Beavers iteration. Raises SizeError if the matrix is not
-    square.
+    The row and the col dim stand for the same space; all other dims are batches. The matrix must not be singular, and
+    no real eigenvalue may be negative: else the result is NaN. Of a singular symmetric matrix, w, v = eigh(a) gives (v
+    * sqrt(w)) v^T. Source: Cheng, Higham, Kenney and Laub, "Approximating the logarithm of a matrix to specified
+    accuracy" (2001): the product form of the Denman-Beavers iteration.
+
+    Raises:
+        DimensionError: `a` does not have the dims `dims`.
+        SizeError: the matrix is not square.
 
     Example:
     >>> xt.linalg.sqrtm(xt.array([[4.0, 0.0], [0.0, 9.0]], ("row", "col"))).values.round(6)
@@ -185,6 +192,9 @@ def matrix_rank(a: ArrayLike, /, dims: Pair = MATRIX, *, rtol: float | None = No
 
     `rtol` is eps * max(rows, columns) by default, as in NumPy.
 
+    Raises:
+        DimensionError: `a` does not have the dims `dims`.
+
     Example:
     >>> xt.linalg.matrix_rank(xt.ones(row=3, col=2)).item()
     1
@@ -201,8 +211,11 @@ def matrix_rank(a: ArrayLike, /, dims: Pair = MATRIX, *, rtol: float | None = No
 def matrix_power(a: ArrayLike, n: int, /, dims: Pair = MATRIX) -> Array:
     """Returns A to the integer power `n`, with the dims of `a`.
 
-    The row and the col dim stand for the same space. Negative powers are those of the inverse. Raises SizeError if the
-    matrix is not square.
+    The row and the col dim stand for the same space. Negative powers are those of the inverse.
+
+    Raises:
+        DimensionError: `a` does not have the dims `dims`.
+        SizeError: the matrix is not square.
 
     Example:
     >>> xt.linalg.matrix_power(xt.array([[1, 1], [0, 1]], ("row", "col")), 3)

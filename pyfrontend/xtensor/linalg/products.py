@@ -52,6 +52,11 @@ def matmul(*arrays: ArrayLike, dims: Pair = MATRIX) -> Array:
     the first and the columns of the last. The cheapest pair is multiplied first. `xt.dot` and `@` sum over all dims
     that operands share, so that A @ A is a number.
 
+    Raises:
+        DimensionError: a matrix does not have the dims `dims`.
+        SizeError: a matrix does not have as many rows as the one before it has columns.
+        ArgumentError: there are less than two matrices.
+
     Example:
     >>> a = xt.array([[1.0, 1.0], [0.0, 1.0]], ("row", "col"))
     >>> xt.linalg.matmul(a, a)
@@ -82,6 +87,10 @@ def quadratic_form(a: ArrayLike, x: ArrayLike, y: ArrayLike | None = None, /, di
     `dims` names the row and the column dim of `a`. `x` and `y` each have one of the two, no matter which. With a
     matrix of vectors, as x(row, sample), the result has the dim sample.
 
+    Raises:
+        DimensionError: `a` does not have the dims `dims`, or a vector has none of them.
+        SizeError: a dim has two sizes.
+
     Example:
     >>> a = xt.array([[2.0, 1.0], [1.0, 3.0]], ("row", "col"))
     >>> xt.linalg.quadratic_form(a, xt.array([1.0, 1.0], "row")).item()
@@ -111,6 +120,10 @@ def congruence(a: ArrayLike, p_: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 
     `dims` names the row and the column dim of both; all other dims are batches. P is square, as large as A has
     columns. For A^T P A give A with its dims renamed, a.rename(row="col", col="row").
+
+    Raises:
+        DimensionError: a matrix does not have the dims `dims`.
+        SizeError: P is not square, or not as large as A has columns.
 
     Example:
     >>> a = xt.array([[1.0, 1.0], [0.0, 1.0]], ("row", "col"))
@@ -162,6 +175,9 @@ def kron(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 
     `dims` names the row and the column dim of both; all other dims are batches, paired by name.
 
+    Raises:
+        DimensionError: a matrix does not have the dims `dims`.
+
     Example:
     >>> xt.linalg.kron(xt.eye(2), xt.full(3.0, row=1, col=2))
     <xtensor.Array (row: 2, col: 4) float64>
@@ -189,8 +205,11 @@ def kron(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 def block_diag(*arrays: ArrayLike, dims: Pair = MATRIX) -> Array:
     """Returns the matrix with the given matrices on its diagonal, one after the other, and 0 elsewhere.
 
-    `dims` names the row and the column dim; all other dims are batches, and those that one of them lacks are
-    broadcast. Raises ArgumentError if there are no matrices.
+    `dims` names the row and the column dim; all other dims are batches, and those that one of them lacks are broadcast.
+
+    Raises:
+        DimensionError: a matrix does not have the dims `dims`.
+        ArgumentError: there are no matrices.
 
     Example:
     >>> xt.linalg.block_diag(xt.eye(1), xt.full(2.0, row=1, col=2))
@@ -270,6 +289,9 @@ def toeplitz(c: ArrayLike, r: ArrayLike | None = None, /, dims: Pair = MATRIX) -
     complex. All other dims are batches. Its product with a vector is a convolution, for which `xt.signal.convolve`
     needs no matrix.
 
+    Raises:
+        DimensionError: `c` does not have the row dim, or `r` the col dim.
+
     Example:
     >>> xt.linalg.toeplitz(xt.array([1.0, 2.0], "row"), xt.array([1.0, 5.0, 6.0], "col"))
     <xtensor.Array (row: 2, col: 3) float64>
@@ -309,6 +331,9 @@ def _triangle(name: str, a: ArrayLike, k: int, dims: Any, predicate: str) -> Tra
 def tril(a: ArrayLike, /, k: int = 0, dims: Pair = MATRIX) -> Array:
     """Returns the lower triangle: `a` with 0 above the diagonal that is `k` further right, with its dims.
 
+    Raises:
+        DimensionError: `a` does not have the dims `dims`.
+
     Example:
     >>> xt.linalg.tril(xt.array([[1, 2], [3, 4]], ("row", "col")))
     <xtensor.Array (row: 2, col: 2) int64>
@@ -321,6 +346,9 @@ def tril(a: ArrayLike, /, k: int = 0, dims: Pair = MATRIX) -> Array:
 @op(amounts={"k": lambda k: isinstance(k, int)})
 def triu(a: ArrayLike, /, k: int = 0, dims: Pair = MATRIX) -> Array:
     """Returns the upper triangle: `a` with 0 below the diagonal that is `k` further right, with its dims.
+
+    Raises:
+        DimensionError: `a` does not have the dims `dims`.
 
     Example:
     >>> xt.linalg.triu(xt.array([[1, 2], [3, 4]], ("row", "col")))

@@ -28,7 +28,9 @@ from .complex_factors import factor, pivots, product_of, sign_and_log
 def det(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     """Returns the determinant, with the batch dims of `a`. Its gradient is exact if at most one rank is missing.
 
-    Raises SizeError if the matrix is not square.
+    Raises:
+        DimensionError: `a` does not have the dims `dims`.
+        SizeError: the matrix is not square.
 
     Example:
     >>> xt.linalg.det(xt.array([[4.0, 2.0], [2.0, 5.0]], ("row", "col")))
@@ -47,7 +49,11 @@ def det(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 def slogdet(a: ArrayLike, /, dims: Pair = MATRIX) -> tuple[Array, Array]:
     """Returns the sign and the logarithm of the absolute value of the determinant, with the batch dims of `a`.
 
-    A singular matrix gives 0 and -inf. Raises SizeError if the matrix is not square.
+    A singular matrix gives 0 and -inf.
+
+    Raises:
+        DimensionError: `a` does not have the dims `dims`.
+        SizeError: the matrix is not square.
 
     Example:
     >>> sign, logarithm = xt.linalg.slogdet(-1e200 * xt.eye(3))
@@ -113,6 +119,10 @@ def diagonal(a: ArrayLike, /, dims: Pair = MATRIX, inner: str | None = None, off
     With `offset`, the column is that much further than the row, and both sizes must be known while tracing.
     It takes any dtype and any two dims. If a size is dynamic, a row below the last column raises IndexError.
 
+    Raises:
+        DimensionError: `a` does not have the dims `dims`, or has `inner` already.
+        ArgumentError: `inner` is not a name.
+
     Example:
     >>> xt.linalg.diagonal(xt.array([[4.0, 2.0], [1.0, 5.0]], ("row", "col")))
     <xtensor.Array (row: 2) float64>
@@ -133,6 +143,9 @@ def diagonal(a: ArrayLike, /, dims: Pair = MATRIX, inner: str | None = None, off
 @op
 def trace(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     """Returns the sum of the diagonal, with the batch dims of `a`. Integers widen to 64 bits.
+
+    Raises:
+        DimensionError: `a` does not have the dims `dims`.
 
     Example:
     >>> xt.linalg.trace(xt.array([[1, 2], [3, 4]], ("row", "col"))).item()
@@ -156,8 +169,11 @@ def norm(x: ArrayLike, /, ord: Any = None, dims: Any = MATRIX) -> Array:
 
     Values of `ord` for a matrix norm: "fro", which is the default (None); "nuc", the sum of the singular values; 2 and
     -2, the largest and the smallest singular value; 1 and -1, the largest and the smallest sum of absolute values of a
-    column; inf and -inf, the same of a row. An array with one dim has a vector norm. Raises ArgumentError for another
-    `ord`.
+    column; inf and -inf, the same of a row. An array with one dim has a vector norm.
+
+    Raises:
+        DimensionError: `x` does not have the dims `dims`.
+        ArgumentError: `ord` is another one.
 
     Example:
     >>> xt.linalg.norm(xt.array([[3.0, 0.0], [0.0, 4.0]], ("row", "col"))).item()

@@ -26,9 +26,12 @@ from .complex_factors import factor
 def solve(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     """Returns the x with A x = b, for a square matrix.
 
-    `dims` names the row and the column dim; all other dims are batches. `b` has the row dim, and x has the col dim
-    in its place. The result has the batch dims of `a`, then those of `b`. A singular A gives infinities or NaN. Raises
-    SizeError if the matrix is not square.
+    `dims` names the row and the column dim; all other dims are batches. `b` has the row dim, and x has the col dim in
+    its place. The result has the batch dims of `a`, then those of `b`. A singular A gives infinities or NaN.
+
+    Raises:
+        DimensionError: `a` does not have the dims `dims`, or `b` the row dim.
+        SizeError: the matrix is not square, or a dim has two sizes.
 
     Example:
     >>> a = xt.array([[2.0, 0.0], [0.0, 4.0]], ("row", "col"))
@@ -46,9 +49,12 @@ def triangular_solve(
 ) -> Array:
     """Returns the x with A x = b, for a triangular matrix, whose other triangle is not read.
 
-    Dims are as for `solve`. With `unit=True`, the diagonal counts as ones. For the transposed system, swap the dims
-    and choose the other triangle: triangular_solve(l, y, dims=("col", "row"), lower=False). Raises SizeError if the
-    matrix is not square.
+    Dims are as for `solve`. With `unit=True`, the diagonal counts as ones. For the transposed system, swap the dims and
+    choose the other triangle: triangular_solve(l, y, dims=("col", "row"), lower=False).
+
+    Raises:
+        DimensionError: `a` does not have the dims `dims`, or `b` the row dim.
+        SizeError: the matrix is not square, or a dim has two sizes.
 
     Example:
     >>> l = xt.array([[2.0, 0.0], [1.0, 4.0]], ("row", "col"))
@@ -64,8 +70,12 @@ def triangular_solve(
 def inv(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     """Returns the inverse, whose row and col dims are in each other's place.
 
-    `dims` names the row and the column dim; all other dims are batches. The inverse maps an array with the row dim
-    to one with the col dim. A singular matrix gives infinities or NaN. Raises SizeError if the matrix is not square.
+    `dims` names the row and the column dim; all other dims are batches. The inverse maps an array with the row dim to
+    one with the col dim. A singular matrix gives infinities or NaN.
+
+    Raises:
+        DimensionError: `a` does not have the dims `dims`.
+        SizeError: the matrix is not square.
 
     Example:
     >>> xt.linalg.inv(xt.array([[2.0, 0.0], [0.0, 4.0]], ("row", "col")))
@@ -90,6 +100,9 @@ def pinv(a: ArrayLike, /, dims: Pair = MATRIX, *, rtol: float | None = None) -> 
 
     Singular values up to `rtol`, by default eps * max(rows, columns), times the largest count as 0. Derivatives
     hold where the rank does not change (Golub and Pereyra 1973).
+
+    Raises:
+        DimensionError: `a` does not have the dims `dims`.
 
     Example:
     >>> xt.linalg.pinv(xt.array([[2.0], [0.0]], ("row", "col")))
@@ -160,6 +173,10 @@ def lstsq(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 
     The result has the batch dims of `a`, then those of `b`.
 
+    Raises:
+        DimensionError: `a` does not have the dims `dims`, or `b` the row dim.
+        SizeError: a dim has two sizes.
+
     Example:
     >>> a = xt.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], ("row", "col"))
     >>> xt.linalg.lstsq(a, xt.array([1.0, 3.0, 5.0], "row")).values.round(6)
@@ -178,6 +195,10 @@ def cho_solve(l: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:  # n
 
     Dims are as for `solve`: `b` has the row dim, and x has the col dim in its place.
 
+    Raises:
+        DimensionError: `l` does not have the dims `dims`, or `b` the row dim.
+        SizeError: the matrix is not square, or a dim has two sizes.
+
     Example:
     >>> l = xt.linalg.cholesky(xt.array([[4.0, 2.0], [2.0, 5.0]], ("row", "col")))
     >>> xt.linalg.cho_solve(l, xt.array([8.0, 8.0], "row"))
@@ -195,6 +216,10 @@ def lu_solve(factors: Sequence[ArrayLike], b: ArrayLike, /, dims: Pair = MATRIX)
     """Returns the x with A x = b from the factors p, l, u that `lu` gives for A.
 
     Dims are as for `solve`: `b` has the row dim, and x has the col dim in its place.
+
+    Raises:
+        DimensionError: `factors` are not those of a matrix with the dims `dims`, or `b` lacks the row dim.
+        SizeError: a dim has two sizes.
 
     Example:
     >>> factors = xt.linalg.lu(xt.array([[2.0, 0.0], [0.0, 4.0]], ("row", "col")))
