@@ -60,6 +60,11 @@ def uniform(
     bounds round: `high` itself may occur. The result has the dims of an array of keys, those with sizes, and those of
     low and high. Differentiable with respect to low and high.
 
+    Raises:
+        SizeError: a size is negative.
+        DTypeError: `dtype` is not a float, or a bound is complex.
+        ArgumentError: sizes are given twice, or before the bounds.
+
     Example:
     >>> xt.random.uniform(xt.random.key(0), -1.0, 1.0, time=3)
     <xtensor.Array (time: 3) float64>
@@ -96,6 +101,10 @@ def normal(key: Key, sizes: Sizes = None, /, *, dtype: Any = None, **keywords: i
     reaches 6.3 standard deviations, float64 9.1. A number is the inverse of the distribution function at a uniform one.
     The result has the dims of an array of keys, then those with sizes.
 
+    Raises:
+        SizeError: a size is negative.
+        DTypeError: `dtype` is not a float.
+
     Example:
     >>> xt.random.normal(xt.random.key(0), time=3)
     <xtensor.Array (time: 3) float64>
@@ -125,6 +134,10 @@ def truncated_normal(
     If both bounds lie beyond 13 (float32) or 37 (float64), the probabilities between them underflow, and the result is
     the bound nearer to 0. NaN where lower > upper. Differentiable with respect to both bounds. The result has the dims
     of an array of keys, those with sizes, and those of the bounds.
+
+    Raises:
+        SizeError: a size is negative.
+        DTypeError: `dtype` is not a float, or a bound is complex.
 
     Example:
     >>> xt.random.truncated_normal(xt.random.key(0), 0.0, 1.0, time=3)
@@ -171,6 +184,11 @@ def multivariate_normal(
     It is mean + L z, where L is the Cholesky factor of `cov` and z is normal: NaN if `cov` is not positive definite.
     The dims of the result are those of an array of keys, those with sizes, other dims of `cov` and `mean`, which are
     batches with a draw each, and row. Differentiable with respect to both.
+
+    Raises:
+        DimensionError: `cov` does not have the dims `dims`.
+        SizeError: `cov` is not square, a dim has two sizes, or a size is negative.
+        DTypeError: `dtype` is not a float.
 
     Example:
     >>> xt.random.multivariate_normal(xt.random.key(0), xt.zeros(row=2), xt.eye(2), draw=3).sizes
@@ -220,6 +238,10 @@ def exponential(key: Key, sizes: Sizes = None, /, *, dtype: Any = None, **keywor
 
     Dims and dtype are as for `normal`.
 
+    Raises:
+        SizeError: a size is negative.
+        DTypeError: `dtype` is not a float.
+
     Example:
     >>> xt.random.exponential(xt.random.key(0), time=3)
     <xtensor.Array (time: 3) float64>
@@ -233,6 +255,10 @@ def cauchy(key: Key, sizes: Sizes = None, /, *, dtype: Any = None, **keywords: i
     """Returns floats with the standard Cauchy distribution, student_t with 1 degree of freedom.
 
     Dims and dtype are as for `normal`.
+
+    Raises:
+        SizeError: a size is negative.
+        DTypeError: `dtype` is not a float.
 
     Example:
     >>> xt.random.cauchy(xt.random.key(0), time=3)
@@ -248,6 +274,10 @@ def laplace(key: Key, sizes: Sizes = None, /, *, dtype: Any = None, **keywords: 
 
     Dims and dtype are as for `normal`.
 
+    Raises:
+        SizeError: a size is negative.
+        DTypeError: `dtype` is not a float.
+
     Example:
     >>> xt.random.laplace(xt.random.key(0), time=3)
     <xtensor.Array (time: 3) float64>
@@ -262,6 +292,10 @@ def logistic(key: Key, sizes: Sizes = None, /, *, dtype: Any = None, **keywords:
 
     Dims and dtype are as for `normal`.
 
+    Raises:
+        SizeError: a size is negative.
+        DTypeError: `dtype` is not a float.
+
     Example:
     >>> xt.random.logistic(xt.random.key(0), time=3)
     <xtensor.Array (time: 3) float64>
@@ -275,6 +309,10 @@ def gumbel(key: Key, sizes: Sizes = None, /, *, dtype: Any = None, **keywords: i
     """Returns floats with the standard Gumbel distribution, whose distribution function is exp(-exp(-x)).
 
     Dims and dtype are as for `normal`.
+
+    Raises:
+        SizeError: a size is negative.
+        DTypeError: `dtype` is not a float.
 
     Example:
     >>> xt.random.gumbel(xt.random.key(0), time=3)

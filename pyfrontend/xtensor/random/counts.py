@@ -53,6 +53,10 @@ def poisson(key: Key, rate: ArrayLike, sizes: Sizes = None, /, *, dtype: Any = "
     `rate`. Source: Hörmann, "The transformed rejection method for generating Poisson random variables" (1993), from a
     rate of 10 on.
 
+    Raises:
+        SizeError: a size is negative.
+        DTypeError: `dtype` is not a signed integer, or `rate` is complex.
+
     Example:
     >>> xt.random.poisson(xt.random.key(0), 3.0, time=5)
     <xtensor.Array (time: 5) int64>
@@ -93,6 +97,10 @@ def binomial(
     probabilities are computed in float32, whose integers are exact up to `2**24`. There is no derivative by `p`.
     Source: Hörmann, "The generation of binomial random variates" (1993), from n min(p, 1 - p) = 10 on. The result has
     the dims of an array of keys, those with sizes, and those of n and p.
+
+    Raises:
+        SizeError: a size is negative.
+        DTypeError: `dtype` is not a signed integer, or `n` or `p` is complex.
 
     Example:
     >>> xt.random.binomial(xt.random.key(0), 10, 0.3, time=5)

@@ -32,6 +32,10 @@ def bits(key: Key, sizes: Sizes = None, /, *, dtype: Any = "u4", **keywords: int
     uint32 is the exclusive or of the two words that Threefry-2x32 gives for an element, uint64 both words. Dims are as
     for `normal`. Source: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3" (2011).
 
+    Raises:
+        SizeError: a size is negative.
+        DTypeError: `dtype` is not an unsigned integer.
+
     Example:
     >>> xt.random.bits(xt.random.key(0), time=2)
     <xtensor.Array (time: 2) uint32>
@@ -60,6 +64,11 @@ def bernoulli(key: Key, p: ArrayLike | Mapping[str, int] = 0.5, sizes: Sizes = N
     The result has the dims of an array of keys, those with sizes, and those of `p`. float32 tells probabilities apart
     in steps of `2**-24`, float64 in steps of `2**-53`. There is no derivative by `p`.
 
+    Raises:
+        SizeError: a size is negative.
+        DTypeError: `p` is complex.
+        ArgumentError: sizes are given twice.
+
     Example:
     >>> xt.random.bernoulli(xt.random.key(0), 0.3, time=5)
     <xtensor.Array (time: 5) bool>
@@ -84,9 +93,13 @@ def randint(
 ) -> Array:
     """Returns integers that are uniform from `low` to `high` - 1: randint(key, 0, 6, time=3).
 
-    Bounds are ints or integer arrays, aligned by name. Probabilities are equal up to a relative error of `2**-32`.
-    Raises ArgumentError if low >= high and both are ints; where elements of arrays are so, the result is `low`. The
+    Bounds are ints or integer arrays, aligned by name. Probabilities are equal up to a relative error of `2**-32`. The
     result has the dims of an array of keys, those with sizes, and those of the bounds.
+
+    Raises:
+        SizeError: a size is negative.
+        DTypeError: `dtype` is not an integer, or a bound is not.
+        ArgumentError: low >= high, and both are ints.
 
     Example:
     >>> xt.random.randint(xt.random.key(0), 0, 6, time=5)
@@ -180,6 +193,11 @@ def categorical(key: Key, logits: ArrayLike, sizes: Sizes = None, /, *, dim: str
     The result, int64, has the dims of an array of keys, those with sizes, and those of `logits` without `dim`. A logit
     of -inf is never drawn. For probabilities p, pass xt.log(p). The result is the argmax of logits plus Gumbel numbers.
 
+    Raises:
+        SizeError: a size is negative.
+        DimensionError: `logits` does not have `dim`.
+        DTypeError: `logits` is complex.
+
     Example:
     >>> xt.random.categorical(xt.random.key(0), xt.log(xt.array([0.5, 0.25, 0.25], "class")), dim="class", draw=5)
     <xtensor.Array (draw: 5) int64>
@@ -233,6 +251,10 @@ def choice(
     not sum to 1. replace=False draws no position twice, and takes one size, no larger than that of `dim`. It draws
     positions of probability 0 after all others. All other dims of `x` stay together. Differentiable with respect to
     `x`. The result has the dims of an array of keys, those with sizes, and the other dims of `x`.
+
+    Raises:
+        DimensionError: `x` or `p` does not have `dim`.
+        SizeError: a size is negative, or larger than that of `dim` with replace=False.
 
     Example:
     >>> xt.random.choice(xt.random.key(0), xt.array([10, 20, 30], "sample"), dim="sample", draw=4)
@@ -318,6 +340,10 @@ def permutation(key: Key, x: ArrayLike, /, dim: str = "i") -> Array:
 
     permutation(key, 5) has 0 to 4 along i, int64. All other dims of an array stay together. An array of keys gives one
     order per key. Differentiable with respect to `x`.
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        ArgumentTypeError: `x` is not an array or an int.
 
     Example:
     >>> xt.random.permutation(xt.random.key(0), 5)

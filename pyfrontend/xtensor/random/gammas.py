@@ -52,6 +52,10 @@ def gamma(key: Key, a: ArrayLike, sizes: Sizes = None, /, *, dtype: Any = None, 
     Very small shapes give numbers that underflow to 0. The derivative by `a` is implicit. Source of the numbers:
     Marsaglia and Tsang, "A simple method for generating gamma variables" (2000).
 
+    Raises:
+        SizeError: a size is negative.
+        DTypeError: `dtype` is not a float, or `a` is complex.
+
     Example:
     >>> xt.random.gamma(xt.random.key(0), 2.0, time=3)
     <xtensor.Array (time: 3) float64>
@@ -73,6 +77,10 @@ def beta(key: Key, a: ArrayLike, b: ArrayLike, sizes: Sizes = None, /, *, dtype:
     It is x / (x + y) of two gamma numbers x and y, whose logarithms are computed: small shapes do not divide 0 by 0.
     Differentiable with respect to both shapes. The result has the dims of an array of keys, those with sizes, and those
     of the shapes.
+
+    Raises:
+        SizeError: a size is negative.
+        DTypeError: `dtype` is not a float, or a shape is complex.
 
     Example:
     >>> xt.random.beta(xt.random.key(0), 2.0, 5.0, time=3)
@@ -102,6 +110,11 @@ def dirichlet(
     `alpha` has `dim`, and each of its elements is above 0. Its other dims are batches. Differentiable with respect to
     `alpha`. The result has the dims of an array of keys, those with sizes, and those of `alpha`.
 
+    Raises:
+        DimensionError: `alpha` does not have `dim`.
+        SizeError: a size is negative.
+        DTypeError: `dtype` is not a float, or `alpha` is complex.
+
     Example:
     >>> p = xt.random.dirichlet(xt.random.key(0), xt.ones({"class": 3}), dim="class", draw=2)
     >>> p.sizes, xt.sum(p, "class").values.round(6)
@@ -129,6 +142,10 @@ def student_t(key: Key, df: ArrayLike, sizes: Sizes = None, /, *, dtype: Any = N
 
     It is a normal number divided by the root of a gamma number. Differentiable with respect to `df`. The result has the
     dims of an array of keys, those with sizes, and those of `df`.
+
+    Raises:
+        SizeError: a size is negative.
+        DTypeError: `dtype` is not a float, or `df` is complex.
 
     Example:
     >>> xt.random.student_t(xt.random.key(0), 5.0, time=3)

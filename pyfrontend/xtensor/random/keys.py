@@ -181,7 +181,11 @@ def words_of(name: str, key: Any) -> Any:
 def key(seed: ArrayLike, /) -> Key:
     """Returns a key made from a seed, an int of 64 bits; from an integer array, an array of keys with its dims.
 
-    Equal seeds give equal keys. Raises ArgumentTypeError for other seeds.
+    Equal seeds give equal keys.
+
+    Raises:
+        DTypeError: an array of seeds does not hold integers.
+        ArgumentTypeError: `seed` is not an integer.
 
     Example:
     >>> xt.random.uniform(xt.random.key(0), time=3)
@@ -224,6 +228,9 @@ def split(key: Key, n: int | Mapping[str, int] | None = None, /, **sizes: int) -
     The new keys are independent of each other, of numbers drawn with `key`, and of `fold_in`. Do not use a key after
     it was split: split(key, 2) and split(key, 3) begin with the same keys. An array of keys goes to `vectorize`, `scan`
     or `map`, or to a function that draws, which then draws with each of them.
+
+    Raises:
+        ArgumentTypeError: `key` is not a key.
 
     Example:
     >>> first, second = xt.random.split(xt.random.key(0))
@@ -268,7 +275,10 @@ def fold_in(key: Key, data: ArrayLike, /) -> Key:
     """Returns a key made from `key` and an integer, such as a step number; from an integer array, an array of keys.
 
     Different integers give independent keys. They lie between `-2**61` and `2**61`: others are taken modulo `2**62`.
-    Raises DTypeError if `data` is not an integer.
+
+    Raises:
+        DTypeError: `data` does not hold integers.
+        ArgumentTypeError: `key` is not a key.
 
     Example:
     >>> xt.random.normal(xt.random.fold_in(xt.random.key(0), 7), time=2)
