@@ -49,6 +49,12 @@ def attention(
     array then holds the weights of all blocks, and derivatives compute the weights again. Source: Vaswani et al.,
     "Attention is all you need" (2017).
 
+    Raises:
+        DimensionError: an array lacks one of `dims`.
+        SizeError: a dim has two sizes.
+        DTypeError: an array is complex, or `mask` does not hold bools.
+        ArgumentError: a side of `window` is negative.
+
     Example:
     >>> q, k, v = xt.ones(query=4, feature=8), xt.ones(key=5, feature=8), xt.ones(key=5, value=3)
     >>> xt.nn.attention(q, k, v, dims=("query", "key", "feature")).sizes

@@ -25,9 +25,13 @@ __all__ = ["dropout"]
 def dropout(key: Key, x: ArrayLike, rate: float, /) -> Array:
     """Returns `x` with each element set to 0 with probability `rate`, or else divided by 1 - rate.
 
-    rate: a number from 0 to below 1. The mask is not stored: the gradient draws it again from `key`. Without
-    training, use `x` itself. Each key of an array of keys has its own mask. Source: Srivastava et al., "Dropout"
-    (2014). The result has the dims of `x`. Raises ArgumentError for another rate.
+    rate: a number from 0 to below 1. The mask is not stored: the gradient draws it again from `key`. Without training,
+    use `x` itself. Each key of an array of keys has its own mask. Source: Srivastava et al., "Dropout" (2014). The
+    result has the dims of `x`.
+
+    Raises:
+        ArgumentError: `rate` is not in 0 to below 1.
+        ArgumentTypeError: `key` is not a key.
 
     Example:
     >>> xt.nn.dropout(xt.random.key(0), xt.ones(feature=6), 0.5)

@@ -24,6 +24,10 @@ def softmax(x: ArrayLike, /, dim: Dims = None) -> Array:
 
     `dim` is one name or several, or None for all dims. The result is NaN if all elements are -inf.
 
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        DTypeError: `x` is complex.
+
     Example:
     >>> xt.nn.softmax(xt.array([[0.0, 0.0], [0.0, 800.0]], ("sample", "class")), "class")
     <xtensor.Array (sample: 2, class: 2) float64>
@@ -48,6 +52,10 @@ def log_softmax(x: ArrayLike, /, dim: Dims = None) -> Array:
 
     `dim` is as for `softmax`.
 
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        DTypeError: `x` is complex.
+
     Example:
     >>> xt.nn.log_softmax(xt.array([0.0, 800.0], "class"))
     <xtensor.Array (class: 2) float64>
@@ -69,8 +77,13 @@ def _log_softmax(x: Tracer, dims: tuple[str, ...]) -> Tracer:
 def cross_entropy(logits: ArrayLike, labels: ArrayLike, /, dim: str) -> Array:
     """Returns -log(softmax(logits)) along `dim` at the labels, for each of the other dims; it does not average.
 
-    Labels are integers without `dim`, or probabilities (floats) with `dim`. Raises IndexError if a label is not in
-    0 to size - 1.
+    Labels are integers without `dim`, or probabilities (floats) with `dim`.
+
+    Raises:
+        IndexError: a label is not in 0 to size - 1.
+        DimensionError: `logits`, or labels that are probabilities, lack `dim`.
+        SizeError: a dim has two sizes.
+        DTypeError: `logits` is complex, or `labels` holds bools.
 
     Example:
     >>> logits = xt.array([[0.0, 0.0], [0.0, 800.0]], ("sample", "class"))

@@ -54,6 +54,9 @@ def layer_norm(
     space, the function is instance normalisation.
     Source: Ba, Kiros and Hinton, "Layer normalization" (2016).
 
+    Raises:
+        DimensionError: `x` does not have `dim`.
+
     Example:
     >>> xt.nn.layer_norm(xt.array([[1.0, 3.0], [5.0, 9.0]], ("sample", "feature")), "feature", eps=0.0)
     <xtensor.Array (sample: 2, feature: 2) float64>
@@ -70,6 +73,9 @@ def rms_norm(x: ArrayLike, /, dim: Dims, weight: ArrayLike | None = None, eps: f
     """Returns x / sqrt(mean(x^2) + eps) over `dim`, times `weight`, with the dims of `x`.
 
     Source: Zhang and Sennrich, "Root mean square layer normalization" (2019).
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
 
     Example:
     >>> xt.nn.rms_norm(xt.array([1.0, 7.0], "feature"), "feature", eps=0.0)
@@ -93,6 +99,10 @@ def batch_norm(
     The mean and the variance are taken over `dim`, the dims of instances (and of space), unless you pass both, as in
     inference. In training, keep running averages beside: m = 0.9 * m + 0.1 * x.mean(dim). The compiler computes
     x.mean(dim) once. Source: Ioffe and Szegedy, "Batch normalization" (2015).
+
+    Raises:
+        DimensionError: `x` does not have `dim`.
+        ArgumentError: only one of `mean` and `var` is given.
 
     Example:
     >>> xt.nn.batch_norm(xt.array([[1.0, 2.0], [3.0, 6.0]], ("sample", "channel")), "sample", eps=0.0)
@@ -122,9 +132,13 @@ def group_norm(
 ) -> Array:  # fmt: skip
     """Returns (x - mean) / sqrt(var + eps), times `weight`, plus `bias`, with the dims of `x`.
 
-    The mean and the variance are those of each of `groups` equal groups of neighbours along `channel`, taken over
-    `dim` (the dims of space), too. Source: Wu and He, "Group normalization" (2018). Raises SizeError if the size of
-    `channel` is not a multiple of `groups`.
+    The mean and the variance are those of each of `groups` equal groups of neighbours along `channel`, taken over `dim`
+    (the dims of space), too. Source: Wu and He, "Group normalization" (2018).
+
+    Raises:
+        DimensionError: `x` does not have `channel` or `dim`.
+        SizeError: the size of `channel` is not a multiple of `groups`.
+        ArgumentError: `groups` is below 1.
 
     Example:
     >>> xt.nn.group_norm(xt.array([1.0, 3.0, 5.0, 9.0], "channel"), 2, "channel", eps=0.0)

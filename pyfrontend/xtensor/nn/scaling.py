@@ -27,6 +27,9 @@ def scaled_value_and_grad(f: Callable[..., Any], wrt: Any = 0, has_aux: bool = F
     not, skip the step and reduce the scale; after many good steps, double it. `wrt` and `has_aux` are those of
     `xt.value_and_grad`. Source: Micikevicius et al., "Mixed precision training" (2018).
 
+    Raises:
+        DimensionError: the loss has dims, once the result is called.
+
     Example:
     >>> step = xt.nn.scaled_value_and_grad(lambda w: xt.sum(w * w))
     >>> value, gradient, finite = step(1024.0, xt.array([1.0, 2.0], "i"))
