@@ -31,7 +31,9 @@ def print(text: str, /, *args: Any, **kwargs: Any) -> None:
     It works on concrete arrays, in functions that are compiled, in loops and branches, and on devices. Lines come in
     the order of the program. In xt.vectorize there is a line for each instance, which begins with its position.
     Derivatives do not see it. A bundle leaves it out, with a warning. A program without it does not pay for it.
-    Raises ArgumentError if fields, formats and arguments do not fit together.
+
+    Raises:
+        ArgumentError: fields, formats and arguments do not fit together.
 
     Example:
     >>> f = xt.jit(lambda x: [xt.debug.print("x is {:.2f}", x), x * x][1])
@@ -77,6 +79,9 @@ def callback(f: Callable[..., Any], *args: Any) -> None:
     Calls come in the order of the program. In xt.vectorize there is a call for each instance. Derivatives do not see
     it. An exception in `f` is that of the call of the program. A bundle cannot have such a call: xt.export raises
     UnsupportedError. `xt.callback` takes results back, too.
+
+    Raises:
+        UnsupportedError: the program is exported.
 
     Example:
     >>> seen = []

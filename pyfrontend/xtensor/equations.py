@@ -35,7 +35,9 @@ def implicit(residual: Callable[..., Any], solve: Callable[..., Any]) -> custom_
     Each derivative solves a dense linear system with as many unknowns as the solution has elements. If instances are
     independent, write it for one of them, and `xt.vectorize` it. An array that both functions read from outside counts
     as a constant: pass it as an argument.
-    Raises DimensionError if the residual has other dims than the solution.
+
+    Raises:
+        DimensionError: the residual has other dims than the solution.
 
     Example:
     >>> def heron(a):

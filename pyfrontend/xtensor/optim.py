@@ -191,6 +191,10 @@ def sgd(rate: Rate, *, momentum: float = 0.0, nesterov: bool = False, weight_dec
     rate: a number, or a schedule such as `cosine`. momentum: the factor by which each step keeps the last step.
     weight_decay: adds weight_decay * p to the gradient.
 
+    Raises:
+        ArgumentTypeError: `rate` is neither a number nor a schedule.
+        ArgumentError: `nesterov` is given without `momentum`.
+
     Example:
     >>> step = xt.optim.sgd(0.1)
     >>> w, state = step.update(2.0, 1.0, step.init(2.0))
@@ -227,6 +231,9 @@ def momentum(rate: Rate, decay: float = 0.9, *, nesterov: bool = False) -> Optim
 
     Sources: Polyak (1964); with `nesterov`, Nesterov (1983).
 
+    Raises:
+        ArgumentTypeError: `rate` is neither a number nor a schedule.
+
     Example:
     >>> step = xt.optim.momentum(0.1)
     >>> w, state = 2.0, step.init(2.0)
@@ -245,6 +252,9 @@ def adam(rate: Rate = 1e-3, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-
     rate: a number, or a schedule such as `cosine`. b1, b2: the factors by which both means keep their last value. eps
     is added to the root.
 
+    Raises:
+        ArgumentTypeError: `rate` is neither a number nor a schedule.
+
     Example:
     >>> step = xt.optim.adam(0.1)
     >>> w = xt.array([1.0, 2.0], "i")
@@ -260,6 +270,9 @@ def adamw(
     rate: Rate = 1e-3, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8, *, weight_decay: float = 1e-2
 ) -> Optimizer:
     """Returns Adam with weight decay apart from the gradient, by rate * weight_decay * p (Loshchilov, 2019).
+
+    Raises:
+        ArgumentTypeError: `rate` is neither a number nor a schedule.
 
     Example:
     >>> step = xt.optim.adamw(0.1, weight_decay=0.5)
@@ -301,6 +314,9 @@ def global_norm(gradients: Any) -> Any:
 
     The squares of 16-bit floats are added up in float32, in which the result is.
 
+    Raises:
+        ArgumentTypeError: a leaf is not an array or a number.
+
     Example:
     >>> xt.optim.global_norm({"w": xt.array([3.0, 0.0], "i"), "b": 4.0}).item()
     5.0
@@ -324,6 +340,9 @@ def clip_by_norm(gradients: Any, limit: float) -> Any:
     """Returns the gradients, scaled so that their `global_norm` is at most `limit`.
 
     Source: Pascanu, Mikolov and Bengio, "On the difficulty of training recurrent neural networks" (2013).
+
+    Raises:
+        ArgumentTypeError: `limit` is not a number.
 
     Example:
     >>> xt.optim.clip_by_norm({"w": xt.array([6.0, 8.0], "i")}, 5.0)["w"].values
@@ -350,6 +369,9 @@ def cosine(peak: float, steps: int, final: float = 0.0) -> Callable[[Any], Any]:
 
     Source: Loshchilov and Hutter, "SGDR" (2017).
 
+    Raises:
+        ArgumentTypeError: an argument is not a number.
+
     Example:
     >>> rate = xt.optim.cosine(1.0, 100)
     >>> float(rate(0)), float(rate(50)), float(rate(100))
@@ -365,6 +387,9 @@ def _cosine(peak: float, steps: int, final: float, count: Any) -> Any:
 
 def exponential(start: float, factor: float, steps: int = 1) -> Callable[[Any], Any]:
     """Returns a schedule that begins with `start`, and is multiplied by `factor` > 0 over each `steps` steps.
+
+    Raises:
+        ArgumentError: `factor` is not above 0, or `steps` is below 1.
 
     Example:
     >>> rate = xt.optim.exponential(1.0, 0.5, steps=10)
@@ -383,6 +408,9 @@ def _exponential(start: float, factor: float, steps: int, count: Any) -> Any:
 
 def warmup(steps: int, then: Rate) -> Callable[[Any], Any]:
     """Returns a schedule that rises from 0 to the start of `then` over `steps` steps, and continues as `then`.
+
+    Raises:
+        ArgumentTypeError: `then` is neither a number nor a schedule.
 
     Example:
     >>> rate = xt.optim.warmup(10, xt.optim.cosine(1.0, 100))
@@ -437,6 +465,11 @@ def lbfgs(
     gradient is at most `tolerance`, after `max_steps`, or if no step makes `f` smaller. memory: the number of steps
     that give the curvature. The minimum and the gradient have the labels of `parameters`, which `f` sees, too. The
     whole search is one compiled loop. To differentiate a minimum, see `xt.implicit`.
+
+    Raises:
+        ArgumentError: `max_steps` is negative, or `memory` is below 1.
+        ArgumentTypeError: `parameters` hold no array.
+        DimensionError: `f` returns an array with dims.
 
     Example:
     >>> found = xt.optim.lbfgs(lambda x: ((x - 3.0) ** 2).sum(), xt.zeros(i=2))

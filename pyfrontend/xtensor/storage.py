@@ -42,11 +42,15 @@ _SUFFIXES = ".safetensors, .nc (netCDF) or .zarr"
 def save(arrays: Any, path: str | os.PathLike[str]) -> None:
     """Writes a pytree of arrays to a file, whose suffix says the format; `load_arrays` reads it.
 
-    ".safetensors": any pytree of dicts, lists, tuples, named tuples, dataclasses and None. The file keeps
-    structure and dims, and loses labels, names and attributes. Needs safetensors.
-    ".nc", ".zarr": one mapping of names, such as a dict or a Dataset, whose arrays are written with their coordinates
-    and attributes by xarray. Raises DimensionError if their labels differ: nothing is aligned. Needs what xarray writes
-    with (netCDF4, h5netcdf or SciPy; zarr).
+    ".safetensors": any pytree of dicts, lists, tuples, named tuples, dataclasses and None. The file keeps structure and
+    dims, and loses labels, names and attributes. Needs safetensors. ".nc", ".zarr": one mapping of names, such as a
+    dict or a Dataset, whose arrays are written with their coordinates and attributes by xarray. Needs what xarray
+    writes with (netCDF4, h5netcdf or SciPy; zarr).
+
+    Raises:
+        ArgumentError: the suffix is another one.
+        MissingFileError: the folder does not exist.
+        DimensionError: labels differ in a file that has one set of labels for all arrays.
 
     Example:
     >>> xt.save({"w": xt.ones(row=2), "b": 0.5}, "weights.safetensors")
@@ -76,10 +80,13 @@ def load_arrays(
 
     ".safetensors": the pytree that was saved; named tuples and dataclasses come back as classes with the same fields.
     From a file of another program: a dict of names; `dims` is a dict from these names to the dims of each array, by
-    default dim_0, dim_1 ..
-    ".nc", ".zarr": a dict of names, whose arrays have their coordinates and attributes.
-    names: reads these arrays only, in this order, and returns a dict. Raises LabelError if the file lacks one.
-    Raises ArgumentError if the file is damaged, and MissingFileError, a FileNotFoundError, if it does not exist.
+    default dim_0, dim_1 .. ".nc", ".zarr": a dict of names, whose arrays have their coordinates and attributes.
+    names: reads these arrays only, in this order, and returns a dict.
+
+    Raises:
+        LabelError: the file lacks one of `names`.
+        ArgumentError: the file is damaged, or its suffix is another one.
+        MissingFileError: the file does not exist.
 
     Example:
     >>> xt.save({"w": xt.ones(row=2)}, "weights.safetensors")

@@ -41,6 +41,9 @@ def ravel(tree: Any, dim: str = "parameter") -> tuple[Any, Callable[[Any], Any]]
     Leaves are in the order of `leaves`, and elements in the order of the dims of their leaf. The vector has the dtype
     that the leaves promote to. The function restores the dtype of each leaf. Labels are lost.
 
+    Raises:
+        DTypeError: a leaf is not an array or a number.
+
     Example:
     >>> vector, unravel = xt.tree.ravel({"w": xt.ones(row=2, col=3), "b": 0.5})
     >>> vector.sizes, unravel(2.0 * vector)["w"].sizes

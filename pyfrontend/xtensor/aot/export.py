@@ -62,6 +62,10 @@ def export(
     c: whether the bundle has libraries and a header for C.
     name: the prefix of symbols in C; by default the name of the file.
 
+    Raises:
+        ArgumentError: a target or `blas` does not exist.
+        UnsupportedError: the program calls Python.
+
     Example:
     >>> bundle = xt.export(lambda x: 2.0 * x, (xt.spec(batch=None, dtype="f4"),), path="double.xtb")
     >>> xt.load("double.xtb")(xt.ones(batch=3, dtype="f4"))

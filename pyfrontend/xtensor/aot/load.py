@@ -194,7 +194,11 @@ def load(
     loaded. `target` is then "cpu" or a device. expect: "sha256:" and the 64 digits that `sha256sum` prints for the
     file: any other file is refused.
 
-    Raises BundleError if the bundle is damaged, of a newer version, for other machines, or not the expected file.
+    Raises:
+        BundleError: the bundle is damaged, of a newer version, for other machines, or not the expected file.
+        MissingBundleError: the file does not exist.
+        FunctionNameError: the bundle does not have `function`.
+        ArgumentError: `expect` is not a digest.
 
     Example:
     >>> bundle = xt.export(lambda x: 2.0 * x, (xt.spec(i=None),), c=False)

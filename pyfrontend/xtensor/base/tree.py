@@ -114,6 +114,9 @@ def register(cls: C, flatten: _Flatten | None = None, unflatten: _Unflatten | No
     `flatten(x)` returns (children, rest), where rest is hashable. `unflatten(rest, children)` returns the instance.
     Dataclasses need not be registered.
 
+    Raises:
+        ArgumentError: only one of `flatten` and `unflatten` is given.
+
     Example:
     >>> class Pair:
     ...     def __init__(self, a, b):
@@ -252,7 +255,8 @@ def _visit(x: Any, out: list[Any], is_leaf: Callable[[Any], bool] | None) -> Tre
 def unflatten(structure: TreeDef, leaves: Iterable[Any]) -> Any:
     """Returns a pytree of this structure with these leaves.
 
-    Raises ArgumentError if the number of leaves differs.
+    Raises:
+        ArgumentError: the number of leaves differs.
 
     Example:
     >>> xt.tree.unflatten(xt.tree.structure({"w": [1.0, 2.0]}), [3.0, 4.0])
@@ -302,7 +306,8 @@ def _paths(shape: TreeDef, path: str) -> Iterator[str]:
 def map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     """Applies `fn` to every leaf, and to the leaves at the same place in each of `rest`. Dicts match by key.
 
-    Raises ArgumentError if the structures differ.
+    Raises:
+        ArgumentError: the structures differ.
 
     Example:
     >>> xt.tree.map(lambda p, g: p - 0.5 * g, {"w": 1.0, "b": 2.0}, {"w": 2.0, "b": 0.0})
@@ -326,7 +331,10 @@ def map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
 def reduce(fn: Callable[[Any, Any], Any], tree: Any, *initial: Any) -> Any:
     """Returns all leaves combined by `fn`, from left to right: `reduce(lambda a, b: a + b, tree)`.
 
-    Starts with `initial` where it is given. Raises ArgumentError for a tree without leaves and `initial`.
+    Starts with `initial` where it is given.
+
+    Raises:
+        ArgumentError: there are no leaves, and no `initial`.
 
     Example:
     >>> xt.tree.reduce(lambda a, b: a + b, {"w": [1.0, 2.0], "b": 3.0})

@@ -22,10 +22,13 @@ def blocks(f: Callable[..., Any], reduce: str = "sum") -> Callable[..., Any]:
     Results must not have a dim that is in chunks.
 
     A call returns a `dask.delayed` of the result: nothing runs until its `.compute()`. `f` is compiled once, here. If
-    chunks differ in size, the one program has open sizes. Workers load the code and compile nothing. Coordinates do
-    not reach `f`.
-    Raises ArgumentTypeError if no argument is in chunks, SizeError if chunks do not fit together, and DimensionError
-    for a result with a dim in chunks. Needs the packages dask and xarray.
+    chunks differ in size, the one program has open sizes. Workers load the code and compile nothing. Coordinates do not
+    reach `f`. Needs the packages dask and xarray.
+
+    Raises:
+        ArgumentTypeError: no argument is in chunks.
+        SizeError: chunks do not fit together.
+        DimensionError: a result has a dim that is in chunks.
 
     Example:
     >>> import xarray as xr
@@ -53,9 +56,13 @@ def from_jax(f: Callable[..., Any], args: Any, result: Any) -> Callable[..., Any
 
     In compiled code, Python calls `f` while the program waits (`xt.callback`). JAX computes its derivatives, in both
     modes and of every order. `f` is a function of its arguments alone: it may be called more often than written, or not
-    at all. In xt.vectorize it is called for each instance.
-    Raises DimensionError or SizeError for an array that differs from its type, DTypeError for such a result, and
-    UnsupportedError in a bundle. Needs the package jax.
+    at all. In xt.vectorize it is called for each instance. Needs the package jax.
+
+    Raises:
+        SizeError: an array has another size than its type.
+        DimensionError: an array has other dims than its type.
+        DTypeError: `f` returns another dtype than `result`.
+        UnsupportedError: the program is exported.
 
     Example:
     >>> import jax.numpy as jnp
@@ -82,8 +89,13 @@ def from_stablehlo(program: Any, dims: Sequence[Any] | None = None) -> Any:
 
     The program becomes ops of xtensor, so derivatives, xt.vectorize, devices and bundles work. It is compiled for the
     sizes and dtypes that it has. Loops of lax.scan and lax.fori_loop become loops with a known number of steps.
-    Raises UnsupportedError for an op without counterpart, SizeError, DTypeError or DimensionError for an array that
-    does not fit. Needs the package jax.
+    Needs the package jax.
+
+    Raises:
+        DimensionError: `dims` do not fit the program, or an array does not have its dims.
+        SizeError: an array has another size than the program's.
+        DTypeError: an array has another dtype than the program's.
+        UnsupportedError: an op has no counterpart, once the function is called.
 
     Example:
     >>> import jax
@@ -107,9 +119,12 @@ def to_jax(f: Callable[..., Any], args: Any) -> Any:
     combination of sizes is compiled once.
 
     The function works inside of jax.jit, jax.grad, jax.jvp, jax.vmap and the other transformations, in any order. XLA
-    calls the compiled code directly, on its own memory: nothing is copied.
-    Raises DTypeError or SizeError for an array that differs from its type. Needs the package jax, and a build of
+    calls the compiled code directly, on its own memory: nothing is copied. Needs the package jax, and a build of
     xtensor that found jaxlib. It runs on JAX's CPU devices.
+
+    Raises:
+        SizeError: an array has another size than its type.
+        DTypeError: an array has another dtype than its type.
 
     Example:
     >>> import jax
@@ -136,9 +151,11 @@ def to_pytensor(f: Callable[..., Any], dims: str | Sequence[Any] | None = None) 
     gradient, both become one program, or the call keeps what the gradient needs. Arrays are shared, not copied. In
     Numba's mode, short programs with static sizes are called at their address, and others by Python (object mode). In
     JAX's mode, XLA calls the code as with `xt.to_jax`.
-    Raises DimensionError for a plain tensor whose dims are not named, SizeError for sizes that do not fit, DTypeError
-    for a result with a dtype that PyTensor lacks, and UnsupportedError for gradients with complex arrays. Needs the
-    package pytensor.
+    Sizes that do not fit, results with a dtype that PyTensor lacks, and gradients with complex arrays are errors.
+    Needs the package pytensor.
+
+    Raises:
+        DimensionError: the dims of a plain tensor are not named.
 
     Example:
     >>> import pytensor
@@ -167,6 +184,9 @@ def pytensor_mode() -> Any:
     An op that it does not have raises UnsupportedError, which names the op and the variable, when the function is made.
     Needs the package pytensor.
 
+    Raises:
+        UnsupportedError: a graph has an op without counterpart, once a function is made.
+
     Example:
     >>> import pytensor
     >>> import pytensor.tensor as pt
@@ -187,9 +207,12 @@ def to_stablehlo(f: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
     The arguments are arrays or `xt.spec`, whose dims, sizes and dtypes count. Sizes are static. The function `main` of
     the module takes the arrays in the arguments of `f`, and returns those in its result, in order. The axes of each are
     its dims; comments at the top of the text name them. Arrays that `f` reads from outside are constants. Derivatives
-    are ops like others: to_stablehlo(xt.grad(f), x). Special functions are ops of CHLO, which XLA expands. An index
-    out of range is not an error there: a read takes the nearest element, and an update has no effect.
-    Raises SizeError for an open size, and UnsupportedError for an op without counterpart, such as a loop.
+    are ops like others: to_stablehlo(xt.grad(f), x). Special functions are ops of CHLO, which XLA expands. An index out
+    of range is not an error there: a read takes the nearest element, and an update has no effect.
+
+    Raises:
+        SizeError: a size is open.
+        UnsupportedError: an op has no counterpart, such as a loop.
 
     Example:
     >>> text = xt.to_stablehlo(lambda x: xt.exp(x), xt.spec(i=3, dtype="f4"))
@@ -212,8 +235,11 @@ def to_torch(f: Callable[..., Any], args: Any, *, parameters: Any = None) -> Any
     its parameters, and `args` are the other arguments.
 
     The function has derivatives of every order, and runs inside of torch.compile. Tensors are shared, not copied.
-    Raises DTypeError or SizeError for a tensor that differs from its type, and DeviceError for one that is not on the
-    CPU. Needs the package torch.
+    Tensors are on the CPU. Needs the package torch.
+
+    Raises:
+        SizeError: a tensor has another size than its type.
+        DTypeError: a tensor has another dtype than its type.
 
     Example:
     >>> import torch

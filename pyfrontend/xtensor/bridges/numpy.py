@@ -23,12 +23,15 @@ def named(f: Callable[..., Any], dims: str | Sequence[Any]) -> Callable[..., Any
 
     dims: for each argument by position its dims, one name or a tuple of names, or None for what is not an array. A
     string is short for a list of one. A tuple that begins with `...` stands for any number of leading dims, which
-    broadcast as NumPy's do, and come first in the results: (..., "time"), as xarray.apply_ufunc needs it.
-    Further arguments go on as they are, those by keyword, too.
-    An array with names, such as a DataArray, is matched by name: it must have these dims, in any order.
-    Arrays in the result, which may be a pytree, become NumPy arrays with their dims in order; one without dims becomes
-    a number of NumPy. Arrays are shared, not copied: the results are read-only. To compile `f`, pass `xt.jit(f)`.
-    Raises DimensionError for an array whose number or names of dims differ. An array of Dask is an ArgumentTypeError.
+    broadcast as NumPy's do, and come first in the results: (..., "time"), as xarray.apply_ufunc needs it. Further
+    arguments go on as they are, those by keyword, too. An array with names, such as a DataArray, is matched by name: it
+    must have these dims, in any order. Arrays in the result, which may be a pytree, become NumPy arrays with their dims
+    in order; one without dims becomes a number of NumPy. Arrays are shared, not copied: the results are read-only. To
+    compile `f`, pass `xt.jit(f)`. An array of Dask is an ArgumentTypeError.
+
+    Raises:
+        DimensionError: an array has other dims, or another number of axes.
+        ArgumentTypeError: `dims` is not a list, or an array is one of Dask.
 
     Example:
     >>> from scipy.optimize import minimize

@@ -21,6 +21,9 @@ def local(x: Any, mesh: Mesh, split: Mapping[str, str]) -> Any:
     A dim that `split` maps to a dim of the mesh becomes shorter by the number of processes along it; other dims stay.
     Parts have one size, but the last ones may have less. ``xt.gather`` is the inverse.
 
+    Raises:
+        DimensionError: `split` names a dim that the mesh lacks.
+
     Example:
     >>> mesh = xt.Mesh(data=1)
     >>> xt.local(xt.array([1.0, 2.0], "sample"), mesh, {"sample": "data"}).values
@@ -40,6 +43,9 @@ def gather(x: Any, mesh: Mesh, split: Mapping[str, str]) -> Any:
 
     The inverse of ``xt.local``: a dim that `split` maps to a dim of the mesh becomes longer by the number of processes
     along it. Coordinates along such a dim are joined, too.
+
+    Raises:
+        DimensionError: `split` names a dim that the mesh lacks.
 
     Example:
     >>> mesh = xt.Mesh(data=1)

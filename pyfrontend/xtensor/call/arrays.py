@@ -27,9 +27,13 @@ def array(
 
     `dims` names the axes, outermost first: ``xt.array(data, dims=("sample", "pixel"))``; one name may be given bare.
     Memory is shared where it is row-major, aligned and of the dtype, unless `copy` or `xt.option(copy=True)`: the array
-    changes with it. Anything with the buffer protocol will do. Raises DimensionError when there are axes without names.
-    An array that has names already is transposed to the order of `dims`. `device`: where the array is made, by default
-    the CPU (or what `xt.option` says).
+    changes with it. Anything with the buffer protocol will do. An array that has names already is transposed to the
+    order of `dims`. `device`: where the array is made, by default the CPU (or what `xt.option` says).
+
+    Raises:
+        DimensionError: the number of names is not that of the axes.
+        DTypeError: `dtype`, or that of `data`, is not a dtype of arrays.
+        DeviceError: `device` does not exist.
 
     Example:
     >>> xt.array([[1.0, 2.0], [3.0, 4.0]], dims=("sample", "pixel"))
@@ -75,7 +79,9 @@ def as_array(x: Any) -> Array:
     """Returns a DataArray as an Array, with its dims, coordinates, name and attributes; a number as an array without
     dims; an Array, traced or not, as it is. Memory is shared where it can be.
 
-    Raises DimensionError for an array without names.
+    Raises:
+        DimensionError: `x` has axes without names.
+        DTypeError: `x` has a dtype that arrays do not have.
 
     Example:
     >>> xt.as_array(xr.DataArray([1.0, 2.0], dims="time", coords={"time": [3, 5]}))

@@ -63,6 +63,9 @@ class check_shared:  # noqa: N801 (used like a function)
     message names the line that made the array. It keeps the arrays alive until the end of the block, or as long as
     itself.
 
+    Raises:
+        ArgumentError: shared memory was written to.
+
     Example:
     >>> memory = np.zeros(2)
     >>> check = xt.debug.check_shared()

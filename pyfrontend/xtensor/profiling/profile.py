@@ -69,6 +69,9 @@ class profile:  # noqa: N801 (used like a function)
     most (measured once), and what would help. `str(p)` is the same, and a notebook shows it. p.rows has it as objects,
     p.seconds the time of the block, and p.trace() the content of the file. ArgumentError if the file cannot be written.
 
+    Raises:
+        ArgumentError: the file cannot be written.
+
     Example:
     >>> f = xt.jit(lambda x: xt.sum(xt.exp(x)))
     >>> with xt.profile() as p:

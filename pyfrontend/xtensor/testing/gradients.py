@@ -40,6 +40,10 @@ def check_gradients(
     arguments, away from ties: differences of float32 show little more than the sign. Integer arguments stay as they
     are. A complex argument moves along its real and its imaginary direction.
 
+    Raises:
+        AssertionError: a derivative differs from the differences.
+        ArgumentError: no argument is a float array, or `order` or `modes` is another one.
+
     Example:
     >>> xt.testing.check_gradients(lambda x: xt.sum(xt.sin(x)), (xt.array([1.0, 2.0], "i"),), order=2)
     """

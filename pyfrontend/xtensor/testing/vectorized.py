@@ -42,6 +42,10 @@ def check_vectorized(
     grad of a weighted sum of vectorize(f), where the gradient of a shared argument is the sum over instances.
     Derivatives are compared if there are float arguments and float results.
 
+    Raises:
+        AssertionError: the function gives other values for instances.
+        ArgumentError: no argument has one of `dims`, or `checks` names another comparison.
+
     Example:
     >>> xt.testing.check_vectorized(lambda x: xt.sin(x), (xt.array([1.0, 2.0], "run"),), "run")
     """

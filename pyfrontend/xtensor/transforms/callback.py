@@ -71,7 +71,12 @@ def callback(
     Without it, a derivative through the call is an error.
 
     An exception in `f` is that of the call of the program. A bundle cannot have such a call.
-    Raises DimensionError, SizeError or DTypeError if `f` returns another type than `result`; GradientError.
+
+    Raises:
+        DimensionError: `f` returns other dims than `result`.
+        SizeError: `f` returns other sizes.
+        DTypeError: `f` returns another dtype.
+        GradientError: a derivative is taken without `derivative`.
 
     Example:
     >>> f = xt.jit(lambda x: xt.callback(lambda x: np.sort(x.values), x, result=x) + 1.0)

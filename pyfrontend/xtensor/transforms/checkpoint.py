@@ -30,6 +30,9 @@ def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
     with the square root of the number of steps. Source: Chen et al., "Training deep nets with sublinear memory cost"
     (2016).
 
+    Raises:
+        ArgumentTypeError: `f` is not a function.
+
     Example:
     >>> f = xt.checkpoint(lambda x: xt.sum(xt.sin(xt.sin(x))))
     >>> xt.grad(f)(xt.zeros(i=2))

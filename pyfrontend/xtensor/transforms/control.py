@@ -35,9 +35,13 @@ __all__ = ["cond", "fori_loop", "map", "scan", "switch", "while_loop"]
 def cond(predicate: ArrayLike, yes: Callable[..., Any], no: Callable[..., Any], *args: Any) -> Any:
     """Returns `yes(*args)` if `predicate` is true, else `no(*args)`; only one of the two runs.
 
-    predicate: a bool without dims. Both functions return the same structure, with arrays of the same dims, sizes
-    and dtypes. A Python number takes the dtype of its counterpart. To choose element by element, use xt.where.
-    Raises DimensionError if the predicate has dims, DTypeError if it is not a bool.
+    predicate: a bool without dims. Both functions return the same structure, with arrays of the same dims, sizes and
+    dtypes. A Python number takes the dtype of its counterpart. To choose element by element, use xt.where.
+
+    Raises:
+        DTypeError: `predicate` is not a bool.
+        DimensionError: `predicate` has dims.
+        ArgumentError: both functions return other structures.
 
     Example:
     >>> xt.cond(True, lambda x: x + 1.0, lambda x: x - 1.0, xt.array([1.0, 2.0], "i"))
@@ -55,8 +59,12 @@ def cond(predicate: ArrayLike, yes: Callable[..., Any], no: Callable[..., Any], 
 def switch(index: ArrayLike, branches: Sequence[Callable[..., Any]], *args: Any) -> Any:
     """Returns `branches[index](*args)`; only that branch runs. An index out of range is clamped.
 
-    index: an integer without dims. The branches return the same structure, as for `cond`. Raises DTypeError if the
-    index is not an integer, DimensionError if it has dims, and ArgumentError if structures differ.
+    index: an integer without dims. The branches return the same structure, as for `cond`.
+
+    Raises:
+        DTypeError: `index` is not an integer.
+        DimensionError: `index` has dims.
+        ArgumentError: there are no branches, or they return other structures.
 
     Example:
     >>> xt.switch(1, [lambda x: x, lambda x: 10.0 * x], xt.array([1.0, 2.0], "i"))
@@ -86,8 +94,12 @@ def while_loop(
 
     init: a pytree of arrays. `body` keeps their dims, sizes and dtypes. `keep_on` returns a bool without dims.
     max_steps: the loop stops after that many steps. Reverse mode reserves memory for them, and takes them once. Without
-    it, reverse mode takes the steps of the loop twice: to count them, and to keep the carries. Raises DimensionError or
-    DTypeError if the carry changes its dims or dtype.
+    it, reverse mode takes the steps of the loop twice: to count them, and to keep the carries.
+
+    Raises:
+        ArgumentError: the carry changes its structure, or `max_steps` is negative.
+        DimensionError: the carry changes its dims.
+        DTypeError: the carry changes its dtype.
 
     Example:
     >>> xt.while_loop(lambda x: x < 100, lambda x: 2 * x, 3).item()
@@ -109,9 +121,12 @@ def fori_loop(lo: ArrayLike, hi: ArrayLike, body: Callable[[Any, Any], Any], ini
     """Runs `carry = body(i, carry)` for i = lo, lo + 1, .. below `hi`, starting with `init`; returns the last carry.
 
     With Python ints as bounds it is a scan, and with traced bounds a while loop. Both have derivatives in both modes,
-    as `scan` and `while_loop` have them. i takes the dtype of what it meets, as a Python int does. Bounds that are
-    ints must fit that dtype. Traced bounds are not checked, and i wraps. Raises DimensionError or DTypeError if the
-    carry changes its dims or dtype.
+    as `scan` and `while_loop` have them. i takes the dtype of what it meets, as a Python int does. Bounds that are ints
+    must fit that dtype. Traced bounds are not checked, and i wraps.
+
+    Raises:
+        DTypeError: a bound is not an integer, or the carry changes its dtype.
+        DimensionError: the carry changes its dims.
 
     Example:
     >>> xt.fori_loop(0, 3, lambda i, x: 2.0 * x, xt.array([1.0, 2.0], "i"))
@@ -145,9 +160,14 @@ def scan(
     xs: a pytree of arrays that all have `dim`, with one size. `f` gets their elements, which do not have it. With
     xs=None, `f` gets None, `length` times.
     carry: a pytree of arrays. `f` keeps their dims, sizes and dtypes.
-    reverse: starts at the last position. Each y stands at the position of its x.
-    The loop is compiled as a loop, so its length does not change the compile time. Raises SizeError if `dim` has two
-    sizes in `xs`, DimensionError or DTypeError if the carry changes its dims or dtype.
+    reverse: starts at the last position. Each y stands at the position of its x. The loop is compiled as a loop, so its
+    length does not change the compile time.
+
+    Raises:
+        DimensionError: an array of `xs` lacks `dim`, or the carry changes its dims.
+        SizeError: `dim` has two sizes.
+        ArgumentError: `xs` and `length` are left out.
+        DTypeError: the carry changes its dtype.
 
     Example:
     >>> total, totals = xt.scan(lambda c, x: (c + x, c + x), 0.0, xt.array([1.0, 2.0, 4.0], "time"), dim="time")
@@ -170,8 +190,11 @@ def scan(
 def map(f: Callable[[Any], Any], xs: Any, dim: str) -> Any:
     """Returns `f(x)` at each position of `dim`, computed one after another, with `dim` first.
 
-    xs: a pytree of arrays that all have `dim`. xt.vectorize computes all positions at once instead. Raises
-    DimensionError if an array lacks `dim`.
+    xs: a pytree of arrays that all have `dim`. xt.vectorize computes all positions at once instead.
+
+    Raises:
+        DimensionError: an array of `xs` does not have `dim`.
+        SizeError: `dim` has two sizes.
 
     Example:
     >>> xt.map(lambda x: xt.sum(x), xt.array([[1.0, 5.0], [7.0, 2.0]], ("run", "time")), dim="run")

@@ -63,6 +63,9 @@ class custom_derivative(Pickled):  # noqa: N801 (used like a function)
     Arguments and results are pytrees. An array that `f` captures must not be differentiated with respect to: pass
     it as an argument.
 
+    Raises:
+        ArgumentError: it is differentiated, and has no rule.
+
     Example:
     >>> clipped = xt.custom_derivative(lambda x: xt.clip(x, 0.0, 1.0))
     >>> @clipped.defpushforward

@@ -31,8 +31,11 @@ def grad(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -> Jitted[.
     has_aux: `f` returns (loss, aux), and the result is (gradient, aux).
 
     It is compiled once per types of arguments, as by `jit`. Arrays that `f` reads from outside, also in lists and
-    attributes, are fixed at the first call. Raises DimensionError if the loss has dims, DTypeError for integer
-    arguments.
+    attributes, are fixed at the first call.
+
+    Raises:
+        DimensionError: the loss has dims, once the result is called.
+        DTypeError: an argument of `wrt` does not hold floats, once the result is called.
 
     Example:
     >>> xt.grad(lambda w: xt.sum(w * w))(xt.array([1.0, 2.0], "i"))
@@ -46,6 +49,10 @@ def value_and_grad(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -
     """Returns a function that computes the loss and its gradient: (loss, gradient).
 
     Arguments are those of `grad`. With `has_aux` the result is ((loss, aux), gradient).
+
+    Raises:
+        DimensionError: the loss has dims, once the result is called.
+        DTypeError: an argument of `wrt` does not hold floats, once the result is called.
 
     Example:
     >>> value, gradient = xt.value_and_grad(lambda w: xt.sum(w * w))(xt.array([1.0, 2.0], "i"))

@@ -33,15 +33,17 @@ def jacobian(
 ) -> Jitted[..., Any]:
     """Returns a function that computes all partial derivatives of the results of `f` with respect to `wrt`.
 
-    For each array of the result it gives an entry per argument in `wrt` (a position, a parameter's name, or a tuple
-    of these), with the structure of those arguments. Its dims are those of the result, then those of the argument.
-    A name that occurs twice is primed: a result (i) and an argument (i) give (i, i').
-    mode: "reverse" uses one pullback per element of the result, "forward" one tangent per element of the arguments;
-    all run at once. has_aux: `f` returns (result, aux), and the result is (jacobian, aux). Raises DTypeError if a
-    result, or an argument in `wrt`, is not a float array.
-    Of a complex result by a real argument the entry is complex, and of a real result by a complex z = x + iy it is
-    d/dx + i d/dy, as a gradient. Of a complex result by a complex argument it is df/dz, if `holomorphic=True` says that
-    there is one: nothing checks it.
+    For each array of the result it gives an entry per argument in `wrt` (a position, a parameter's name, or a tuple of
+    these), with the structure of those arguments. Its dims are those of the result, then those of the argument. A name
+    that occurs twice is primed: a result (i) and an argument (i) give (i, i').
+    mode: "reverse" uses one pullback per element of the result, "forward" one tangent per element of the arguments; all
+    run at once. has_aux: `f` returns (result, aux), and the result is (jacobian, aux). Of a complex result by a real
+    argument the entry is complex, and of a real result by a complex z = x + iy it is d/dx + i d/dy, as a gradient. Of a
+    complex result by a complex argument it is df/dz, if `holomorphic=True` says that there is one: nothing checks it.
+
+    Raises:
+        DTypeError: an argument of `wrt` does not hold floats, once the result is called.
+        ArgumentError: `mode` is another word.
 
     Example:
     >>> xt.jacobian(lambda x: x * x)(xt.array([1.0, 2.0], "i"))
@@ -77,6 +79,9 @@ def hessian(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -> Jitte
     i').
     has_aux: as for `jacobian`.
 
+    Raises:
+        DTypeError: an argument of `wrt` does not hold floats, once the result is called.
+
     Example:
     >>> xt.hessian(lambda w: xt.sum(w**3))(xt.array([1.0, 2.0], "i"))
     <xtensor.Array (i: 2, i': 2) float64>
@@ -89,9 +94,12 @@ def hessian(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -> Jitte
 def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     """Returns the product of the Hessian of the loss `f` at `primals` with `tangents`, without making the Hessian.
 
-    `f` returns a float array without dims. For one primal the product has its structure and dims. For several it is
-    a tuple with one entry per primal (None for integers). Tangents are as for `jvp`. Raises DimensionError if the loss
-    has dims.
+    `f` returns a float array without dims. For one primal the product has its structure and dims. For several it is a
+    tuple with one entry per primal (None for integers). Tangents are as for `jvp`.
+
+    Raises:
+        DimensionError: the loss has dims.
+        ArgumentError: there is not one tangent per primal.
 
     Example:
     >>> xt.hvp(lambda w: xt.sum(w**3), (xt.array([1.0, 2.0], "i"),), (xt.array([1.0, 0.0], "i"),))

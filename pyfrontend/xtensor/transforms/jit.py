@@ -544,6 +544,10 @@ def jit(f: Any = None, /, **options: Any) -> Any:
     an attribute, are fixed when `f` is traced: a later change has no effect. Pass an array that changes as an
     argument.
 
+    Raises:
+        ArgumentError: a static or donated argument does not exist, or a donated array is used again.
+        DeviceError: `device` does not exist.
+
     Example:
     >>> @xt.jit
     ... def loss(w, x):

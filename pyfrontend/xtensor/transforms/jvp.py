@@ -21,9 +21,12 @@ from .jit import Jitted, marked, options_of
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """Returns `f(*primals)` and its derivative along `tangents`, with one tangent per primal.
 
-    A tangent has the dims of its primal and aligns with it by name, or it is a number. None is zero; integer
-    primals take None, and integer results give None. Raises DimensionError for a tangent with a dim that its primal
-    lacks.
+    A tangent has the dims of its primal and aligns with it by name, or it is a number. None is zero; integer primals
+    take None, and integer results give None.
+
+    Raises:
+        DimensionError: a tangent has a dim that its primal lacks.
+        ArgumentError: there is not one tangent per primal.
 
     Example:
     >>> y, dy = xt.jvp(lambda x: x * x, (xt.array([1.0, 2.0], "i"),), (xt.array([1.0, 0.0], "i"),))

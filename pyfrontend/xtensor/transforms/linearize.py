@@ -30,10 +30,12 @@ Push = Callable[..., Any]
 def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Push]:
     """Returns `f(*primals)`, and a function `push` from one tangent per primal to the tangent of the result.
 
-    `f` runs once, and `push` keeps what it needs of that run: many directions cost less than as many calls of
-    `jvp`. A tangent has the dims of its primal and aligns with it by name, or it is a number. None is zero; integer
-    primals take None, and integer results give None. Raises DimensionError for a tangent with a dim that its primal
-    lacks.
+    `f` runs once, and `push` keeps what it needs of that run: many directions cost less than as many calls of `jvp`. A
+    tangent has the dims of its primal and aligns with it by name, or it is a number. None is zero; integer primals take
+    None, and integer results give None.
+
+    Raises:
+        DimensionError: a tangent has a dim that its primal lacks.
 
     Example:
     >>> y, push = xt.linearize(lambda x: x * x, xt.array([1.0, 2.0], "i"))

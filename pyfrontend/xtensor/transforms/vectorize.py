@@ -36,8 +36,9 @@ def vectorize(f: Callable[..., Any], dims: str | Sequence[str]) -> Jitted[..., A
 
     For x(a: 2) and y(b: 3), `vectorize(lambda x, y: x * y, ("a", "b"))(x, y)` has dims (a: 2, b: 3).
 
-    Raises DimensionError if no argument has one of the dims, and if `f` itself makes or reads an array with one of
-    them: a dim is either batched or used inside.
+    Raises:
+        DimensionError: no argument has one of `dims`, or `f` itself has it.
+        ArgumentTypeError: `dims` are not names.
 
     Example:
     >>> x = xt.array([[1.0, 5.0], [7.0, 2.0]], ("run", "time"))

@@ -29,9 +29,11 @@ Back = Callable[[Any], tuple[Any, ...]]
 def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Back]:
     """Returns `f(*primals)`, and a function `back` from a cotangent of the result to one cotangent per primal.
 
-    `back` returns a tuple. `f` runs once, and `back` keeps what it needs of that run. A cotangent has the dims of
-    its result and aligns with it by name, or it is a number. Integer results take None, and integer primals get
-    None. Raises DimensionError for a cotangent with a dim that its result lacks.
+    `back` returns a tuple. `f` runs once, and `back` keeps what it needs of that run. A cotangent has the dims of its
+    result and aligns with it by name, or it is a number. Integer results take None, and integer primals get None.
+
+    Raises:
+        DimensionError: a cotangent has a dim that its result lacks.
 
     Example:
     >>> y, back = xt.vjp(lambda x: x * x, xt.array([1.0, 2.0], "i"))

@@ -38,6 +38,9 @@ class Array(_native.Array, Labelled):
     `xt.array`, `xt.as_array`, the creation functions and every operation make arrays. `values`, NumPy, DLPack and
     xarray read them, without copies if the array is on the CPU.
 
+    Raises:
+        TypeError: it is called: `xt.array` makes arrays.
+
     Example:
     >>> x = xt.array([[1.0, 2.0], [3.0, 4.0]], dims=("sample", "pixel"))
     >>> x.dims, x.sizes, x.dtype

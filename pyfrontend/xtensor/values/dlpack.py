@@ -15,7 +15,11 @@ from .targets import placed
 def from_dlpack(x: Any, dims: Any) -> Array:
     """Returns an array over the memory of an object with `__dlpack__`; `dims` names its axes.
 
-    The array has the sizes and the dtype of `x`. Raises DimensionError if the number of names is not that of the axes.
+    The array has the sizes and the dtype of `x`.
+
+    Raises:
+        DimensionError: the number of names is not that of the axes.
+        ArgumentTypeError: `x` does not have `__dlpack__`.
 
     Example:
     >>> xt.from_dlpack(np.array([1.0, 2.0]), dims="time")

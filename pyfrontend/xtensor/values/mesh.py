@@ -30,9 +30,11 @@ class Mesh:
     comm: a communicator of mpi4py, by default COMM_WORLD. `sizes`: processes along each dim.
     check: whether the processes compare what they call, at each call of a program that sends something. This takes a
     message of 16 bytes. Without it, processes that make different calls wait for ever, or get wrong numbers.
-    timeout: a process that waits for the calls of others says so on stderr after this many seconds.
-    Raises SizeError if the product of the sizes is not the number of processes. If a process ends by an error, all
-    processes end.
+    timeout: a process that waits for the calls of others says so on stderr after this many seconds. If a process ends
+    by an error, all processes end.
+
+    Raises:
+        SizeError: the product of the sizes is not the number of processes.
 
     Example:
     >>> mesh = xt.Mesh(data=1)  # of one process

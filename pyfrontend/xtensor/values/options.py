@@ -159,6 +159,9 @@ class option:  # noqa: N801 (used like a function)
     Other threads and tasks do not see the options of a block. A call outside of `with` holds here at once.
     Elsewhere it holds as soon as its result is dropped, which for a statement is at once.
 
+    Raises:
+        ArgumentError: an option does not exist, or has another value.
+
     Example:
     >>> with xt.option(default_float="f4"):
     ...     print(xt.zeros(time=2).dtype)

@@ -71,6 +71,10 @@ def spec(sizes: dict[str, int | None] | None = None, /, *, dtype: DTypeLike = No
 
     A size of None is a dynamic dim. The dtype is f8 by default, as for `zeros`.
 
+    Raises:
+        DTypeError: `dtype` is not a dtype of arrays.
+        ArgumentError: a size is neither an int from 0 on nor None.
+
     Example:
     >>> xt.spec(batch=None, pixel=784, dtype="f4")
     Spec(batch: ?, pixel: 784, float32)
