@@ -10,6 +10,7 @@ import functools
 import inspect
 import itertools
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -72,6 +73,13 @@ OF_A_WHEEL = """
 A wheel does not contain this program. Clone the repository, or copy the code of this page into a file. Then install
 the extras `[demo,xarray]`: see [Install](../docs/install.md#a-wheel).
 """
+SHORT = {"transformer"}  # programs that run for longer than a few seconds
+IN_SHORT = """
+This page was made with `GALLERY_SHORT=1`: the program trains for fewer steps. The picture is that of the whole program.
+"""
+TIMES = re.compile(r"^\| (\w+\.py) \| ([^|]+) \| ([^|]+) \| ([^|]+) \| [\d.]+ \|$", re.M)  # the table of speeds
+SPEED = """Time on one core for {step}: {ours} here, and {jax} in JAX. [Speed beside
+JAX](../docs/gallery.md#speed-beside-jax) says how this was measured."""
 IN_EXAMPLES = "Examples use `xtensor` as `xt`, `numpy` as `np` and `xarray` as `xr`."
 DEEPER = "How it works"  # and all pages that no section names
 
@@ -80,23 +88,35 @@ def with_outputs(page: Path) -> str:
     """The text of a page, with what each block of Python shows below it. A link that is the name of a file is the title
     of its page."""
     text = NAMED_BY_FILE.sub(functools.partial(titled, page), page.read_text())
-    blocks = list(run_pages.BLOCK.finditer(text))
-    if not blocks or run_pages.lacking(page):
+    if run_pages.lacking(page) or not run_pages.BLOCK.search(text):
         return text
-    record = SITE / f"{page.relative_to(ROOT).as_posix().replace('/', '-')}.json"
-    alone = [sys.executable, "-P", run_pages.__file__, "--one", str(page), str(record)]
-    subprocess.run(alone, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
-    for block, shown in reversed(list(zip(blocks, json.loads(record.read_text()), strict=True))):
+    return with_shown(text, outputs(page))
+
+
+def with_shown(text: str, outputs: list[str]) -> str:
+    """The text, with the output of each block below it. If the page has this output already, it must be the same."""
+    for block, shown in reversed(list(zip(run_pages.BLOCK.finditer(text), outputs, strict=True))):
         lines = shown.rstrip().splitlines()
         own = run_pages.OWN_OUTPUT.match(text, block.end())
         if own and lines:
             if own[1].rstrip().splitlines() != lines:
-                sys.exit(f"{page}: a block shows something else than the text below it:\n{shown}")
+                sys.exit(f"a block shows something else than the text below it:\n{block[0]}\n{shown}")
         elif lines:
             kept = lines[:LINES] + ["..."] * (len(lines) > LINES)
             output = "\n".join(["", "", "````{div} output", "```text", *kept, "```", "````"])
             text = text[: block.end()] + output + text[block.end() :]
     return text
+
+
+def outputs(page: Path, *folder: Path, **environment: str) -> list[str]:
+    """What each block of Python shows. The folder keeps the files that the page writes."""
+    record = SITE / f"{page.relative_to(ROOT).as_posix().replace('/', '-')}.json"
+    alone = [sys.executable, "-P", run_pages.__file__, "--one", page, record, *folder]
+    # Progress bars go to stderr.
+    done = subprocess.run(alone, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{page} fails:\n{done.stderr}")
+    return list(json.loads(record.read_text()))
 
 
 def titled(page: Path, link: re.Match[str]) -> str:
@@ -110,14 +130,26 @@ def titled(page: Path, link: re.Match[str]) -> str:
     return f"[{title}]({path}{anchor})"
 
 
-def program_page(program: str, picture: str) -> str:
-    """A program of the gallery as a page: its cells of text as text, its cells of code as blocks, and its picture."""
-    parts = ["---\norphan: true\n---\n"]  # docs/gallery.md has links to these pages
-    for cell in re.split(r"^# %%", program, flags=re.M)[1:]:
+def program_page(program: Path, text: str, drawn: str, speed: str) -> str:
+    """A program of the gallery as a page: its cells of text as text, its cells of code as blocks with what they print,
+    and the picture that it draws. `text` describes the picture, and `drawn` is the picture of the whole program."""
+    parts = []
+    for cell in re.split(r"^# %%", program.read_text(), flags=re.M)[1:]:
         kind, _, body = cell.partition("\n")
         is_text = kind.strip() == "[markdown]"
         parts.append(re.sub(r"^# ?", "", body, flags=re.M) if is_text else f"```python\n{body.strip()}\n```\n")
-    return "\n".join([*parts, picture, OF_A_WHEEL])
+    page = SITE / "programs" / f"{program.stem}.md"
+    folder = page.with_suffix("")
+    folder.mkdir(parents=True)
+    page.write_text("\n".join(parts))
+    is_short = program.stem in SHORT
+    shown = outputs(page, folder, MPLBACKEND="Agg", **{"GALLERY_SHORT": "1"} if is_short else {})
+    if not is_short:
+        drawn = f"{program.stem}.png"
+        shutil.copy(folder / "out" / drawn, SOURCE / "examples" / drawn)
+    result = with_shown(page.read_text(), shown)
+    parts = ["---\norphan: true\n---", result, f"![{text}]({drawn})", IN_SHORT * is_short, speed, OF_A_WHEEL]
+    return "\n\n".join(parts)  # docs/gallery.md has links to these pages
 
 
 def reference(title: str, names: list[str]) -> str:
@@ -194,6 +226,20 @@ def write(name: str, text: str) -> None:
     path.write_text(text)
 
 
+def write_gallery(gallery: str) -> None:
+    """The pages of the programs to which the page of the gallery has links."""
+    (SOURCE / "examples").mkdir()
+    pictures = {Path(file).stem: (text, f"../docs/{file}") for text, file in re.findall(PICTURE, gallery)}
+    speeds = {
+        name: SPEED.format(step=step, ours=ours, jax=jax) for name, step, ours, jax in re.findall(TIMES, gallery)
+    }
+    programs = [ROOT / name for name in sorted(set(re.findall(r"\]\(\.\./(examples/\w+\.py)\)", gallery)))]
+    with ThreadPoolExecutor() as pool:
+        made = [pool.submit(program_page, p, *pictures[p.stem], speeds.get(p.name, "")) for p in programs]
+        for program, page in zip(programs, made, strict=True):
+            write(f"examples/{program.stem}.md", page.result())
+
+
 def main() -> None:
     shutil.rmtree(SITE, ignore_errors=True)
     SOURCE.mkdir(parents=True)
@@ -201,11 +247,7 @@ def main() -> None:
     pages = [p for p in tracked if p != "docs/site/index.md"]
     with ThreadPoolExecutor() as pool:
         texts = dict(zip(pages, pool.map(with_outputs, [ROOT / p for p in pages]), strict=True))
-    shown = {file: text for text, file in re.findall(PICTURE, texts["docs/gallery.md"])}
-    for program in re.findall(r"\]\(\.\./(examples/\w+)\.py\)", texts["docs/gallery.md"]):
-        file = next(file for file in shown if f"/{Path(program).name}." in file)
-        picture = f"![{shown[file]}](../docs/{file})"
-        write(f"{program}.md", program_page((ROOT / f"{program}.py").read_text(), picture))
+    write_gallery(texts["docs/gallery.md"])
     texts["docs/gallery.md"] = texts["docs/gallery.md"].replace(".py)", ".md)")
     for page, text in texts.items():
         write(page, text)

@@ -7,7 +7,9 @@ A page that imports one of OPTIONAL is not run where that is not installed.
 
 run_pages.py [PAGE ..]              runs pages, by default all
 run_pages.py --write PAGE ..        runs pages, and writes what blocks print into the texts below them
-run_pages.py --one PAGE [OUTPUT]    runs one in this process; OUTPUT receives what each block shows, as JSON
+run_pages.py --one PAGE [OUTPUT [FOLDER]]
+                                    runs one in this process; OUTPUT receives what each block shows, as JSON, and FOLDER
+                                    keeps the files that the page writes
 """
 
 from __future__ import annotations
@@ -124,12 +126,12 @@ def write(page: Path) -> None:
 
 def main(arguments: list[str]) -> None:
     if arguments[:1] == ["--one"]:
-        page, *outputs = (Path(a).resolve() for a in arguments[1:])
+        page, *rest = (Path(a).resolve() for a in arguments[1:])
         with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)  # what a page writes
+            os.chdir(rest[1] if len(rest) > 1 else folder)  # what a page writes
             wrong, shown = run(page)
-        for output in outputs:
-            output.write_text(json.dumps(shown))
+        if rest:
+            rest[0].write_text(json.dumps(shown))
         sys.exit("\n".join(wrong) if wrong else 0)
     if arguments[:1] == ["--write"]:
         for name in arguments[1:]:

@@ -142,6 +142,17 @@ def test_an_output_is_shown_once(page: Page) -> None:
     assert page.locator("article").inner_text().count("x = 1.500000, error = 2.5e-01") == 1
 
 
+@pytest.mark.parametrize("program", sorted(p.stem for p in (SITE / "examples").glob("*.html")))
+def test_a_program_of_the_gallery_shows_what_it_prints_and_draws(page: Page, program: str) -> None:
+    page.goto(f"/examples/{program}.html")
+    assert all(text.strip() for text in page.locator("div.output pre").all_inner_texts())
+    assert page.locator("div.output").count() >= 1
+    picture = page.locator("article img")
+    assert picture.count() == 1
+    assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 300
+    assert picture.get_attribute("alt")
+
+
 def test_other_versions_are_one_click_away(page: Page) -> None:
     page.goto("/docs/tour.html")
     page.locator("button.version-switcher__button:visible").click()
