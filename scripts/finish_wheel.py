@@ -4,8 +4,9 @@
     finish_wheel.py build/wheels/raw/xtensor_mlir-*.whl dist [FOLDER OF OPENBLAS]
 
 Symbols for debuggers go into an archive beside the wheel, which is unpacked over an installed package. OpenBLAS comes
-into the wheel, and is no dependency of it any more. So do the licences of all that is linked. auditwheel checks what
-the wheel still needs of the system, and names the wheel after it. XTENSOR_DRAFT=1 skips the slow compression, which
+into the wheel, and is no dependency of it any more. So do the licences of all that is linked. The
+description loses links that work only in the repository. auditwheel checks what the wheel still needs of the system,
+and names the wheel after it. XTENSOR_DRAFT=1 skips the slow compression, which
 makes the wheel 3% smaller.
 """
 
@@ -24,6 +25,8 @@ from pathlib import Path
 # Debian's packages whose files are in a wheel, and Python's.
 LINKED = ("libmlir-22-dev", "libzstd-dev", "libspirv-cross-c-shared0")
 LARGEST = 50e6  # bytes
+# A picture or a link whose address is a path.
+LINK = re.compile(r"(!?)\[((?:[^][]|\[[^]]*\])*)\]\((?![a-z]+:|#)([^)\s]+)\)")
 BUNDLED = ("scipy-openblas32", "nanobind")
 
 
@@ -64,6 +67,27 @@ def forget_openblas(package: Path) -> None:
     metadata.write_text(text)
 
 
+def outside(text: str, source: str | None) -> str:
+    """A page of the repository as a package index shows it. Links to files lead to `source`, where the files are. If it
+    is not known, only the texts of links and pictures are left."""
+
+    def rewritten(link: re.Match[str]) -> str:
+        is_picture, words, path = link.groups()
+        if source:
+            return f"{is_picture}[{words}]({source}/{'raw' if is_picture else 'blob'}/{path})"
+        return f"(Picture: {words}.)" if is_picture else words
+
+    return LINK.sub(rewritten, text)
+
+
+def describe(package: Path) -> None:
+    """The description of a package is README.md, whose links are relative."""
+    (metadata,) = package.glob("*.dist-info/METADATA")
+    head, _, text = metadata.read_text().partition("\n\n")
+    url = re.search(r"^Project-URL: Source, (\S+)$", head, re.M)
+    metadata.write_text(f"{head}\n\n{outside(text, url and url[1])}")
+
+
 def main(raw: Path, dist: Path, openblas: Path | None = None) -> None:
     dist.mkdir(exist_ok=True)
     python = sys.executable
@@ -74,6 +98,7 @@ def main(raw: Path, dist: Path, openblas: Path | None = None) -> None:
         split_symbols(package, dist / f"{raw.stem}-symbols.tar.xz")
         add_licences(package)
         forget_openblas(package)
+        describe(package)
         run(python, "-m", "wheel", "pack", "-d", work, package)
         (packed,) = work.glob("*.whl")
         if openblas is None:
