@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import os
 import re
@@ -20,6 +21,7 @@ plt = pytest.importorskip("matplotlib.pyplot", reason="the gallery draws with ma
 xr = pytest.importorskip("xarray", reason="the gallery has labelled data")
 
 pytestmark = pytest.mark.cpu_only("the gallery is one set of programs, whose ops other tests run on devices")
+NOT_INSTALLED = "is not installed (scripts/setup.sh has it with XTENSOR_PEERS=1)"
 GALLERY = sorted(set((ROOT / "examples").glob("*.py")) - {ROOT / "examples" / "digits.py"})
 
 
@@ -57,6 +59,38 @@ def test_a_program_is_a_notebook(path: Path) -> None:
     assert f"| [{path.name}](../examples/{path.name}) |" in page
     picture = re.search(rf"!\[[^]]+\]\((pictures/gallery/{path.stem}\.\w+)\)", page)
     assert picture and (ROOT / "docs" / picture[1]).is_file()
+
+
+@pytest.mark.parametrize("path", GALLERY, ids=lambda path: path.stem)
+def test_jupytext_makes_a_notebook_of_a_program(path: Path) -> None:
+    jupytext = pytest.importorskip("jupytext", reason=f"jupytext {NOT_INSTALLED}")
+    nbformat = pytest.importorskip("nbformat", reason=f"nbformat {NOT_INSTALLED}")
+    notebook = jupytext.read(path)
+    nbformat.validate(notebook)
+    kinds = re.findall(r"^# %%( \[markdown\])?$", path.read_text(), re.M)
+    assert [cell.cell_type for cell in notebook.cells] == ["markdown" if kind else "code" for kind in kinds]
+    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    assert ast.dump(ast.parse(code)) == ast.dump(ast.parse(path.read_text()))
+
+
+@pytest.mark.parametrize(
+    ("name", "printed"), [("kalman", "the level falls most after 1898"), ("waves", "of the energy")]
+)
+def test_a_notebook_runs(name: str, printed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    jupytext = pytest.importorskip("jupytext", reason=f"jupytext {NOT_INSTALLED}")
+    nbclient = pytest.importorskip("nbclient", reason=f"nbclient {NOT_INSTALLED}")
+    pytest.importorskip("ipykernel", reason=f"ipykernel {NOT_INSTALLED}")
+    monkeypatch.setenv("GALLERY_SHORT", "1")
+    monkeypatch.delenv("MPLBACKEND")  # a notebook shows pictures below their cells
+    notebook = jupytext.read(ROOT / "examples" / f"{name}.py")
+    client = nbclient.NotebookClient(
+        notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+    )
+    client.execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert printed in "".join(output.text for output in outputs if output.output_type == "stream")
+    assert "image/png" in outputs[-1].data
+    assert (tmp_path / "out" / f"{name}.png").is_file()
 
 
 def test_climate(run: Any) -> None:
