@@ -6,9 +6,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from .call.arguments import needs_function
+from .base.errors import UnsupportedError
+from .call.arguments import name_of, needs_function
 from .compiler.debug import check_shared as check_shared
 from .compiler.debug import dump_phases as dump_phases
+from .trace.callbacks import exporting
 from .trace.printing import show
 from .trace.scope import tracing
 from .trace.stopping import stop
@@ -96,6 +98,11 @@ def callback(f: Callable[..., Any], *args: Any) -> None:
         return ()
 
     needs_function("debug.callback", f)
+    if exporting():
+        raise UnsupportedError(
+            f"xt.debug.callback({name_of(f)}): a bundle has no Python to call, and what the call is for would be "
+            "missing. Leave it out of what is exported; xt.debug.print is left out by itself, with a warning"
+        )
     _callback(functools.wraps(f)(effect) if hasattr(f, "__name__") else effect, *args, result=())
 
 
@@ -104,7 +111,8 @@ def breakpoint() -> None:
 
     The names are those of the function around the line. Arrays are concrete, on the CPU; what pdb changes, the program
     does not see. It works where `xt.debug.print` does. In xt.vectorize, it stops for each instance, whose position is
-    `instance`. `c` goes on, `q` ends the call with bdb.BdbQuit. Bundles do not stop: xt.export warns.
+    `instance`. `c` goes on; `n` and `s` go to the next stop, or to the line after the call. `q` ends the call with
+    bdb.BdbQuit, which ends a program without a traceback. Bundles do not stop: xt.export warns.
 
     Example:
     >>> def f(x):

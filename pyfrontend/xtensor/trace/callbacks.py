@@ -47,9 +47,16 @@ _lock = threading.Lock()
 
 class _Exporting(threading.local):
     now = False
+    told: frozenset[str] = frozenset()  # warnings of this export: a body may be traced more than once
 
 
 _local = _Exporting()
+# What a bundle does not have, and these calls need.
+_LACKS = {
+    "debug.print": "prints nothing: it has no Python to fill in the text",
+    "debug.backward": "prints no cotangents: it has no Python to fill in the text",
+    "debug.breakpoint": "stops nowhere: it has no Python whose debugger could open",
+}
 
 
 def exporting() -> bool:
@@ -62,7 +69,10 @@ def left_out(op: str) -> bool:
     if not exporting():
         return False
     where = user_line()
-    text = f"xt.{op} is left out of the bundle, which has no Python"
+    text = f"xt.{op} is left out of the bundle, which {_LACKS[op]}"
+    if f"{text}{where}" in _local.told:
+        return True
+    _local.told |= {f"{text}{where}"}
     if where is None:
         warnings.warn(text, stacklevel=2)
         return True
@@ -74,7 +84,7 @@ def left_out(op: str) -> bool:
 @contextmanager
 def for_bundle() -> Iterator[None]:
     """What is traced meanwhile becomes a bundle."""
-    before, _local.now = _local.now, True
+    before, _local.now, _local.told = _local.now, True, frozenset()
     try:
         yield
     finally:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import bdb
 import inspect
+import sys
+import sysconfig
 from collections.abc import Mapping, Sequence
 from types import CodeType, FrameType
 from typing import Any
@@ -40,7 +43,58 @@ def _debugger() -> Any:
 
     package = __name__.partition(".")[0]
 
+    class Quit(bdb.BdbQuit, SystemExit):
+        """Ends the call, and a program that does not catch it, as `q` does elsewhere. No traceback is printed."""
+
+    Quit.__module__ = "bdb"
+    Quit.__name__ = Quit.__qualname__ = "BdbQuit"
+
     class Debugger(pdb.Pdb):
+        def trace_dispatch(self, frame: FrameType, event: str, arg: Any) -> Any:
+            try:
+                return super().trace_dispatch(frame, event, arg)
+            except bdb.BdbQuit:
+                self.set_quit()  # nothing is traced any more
+                sys.settrace(None)
+                raise Quit from None
+
+        def stop_here(self, frame: FrameType) -> bool:
+            return bool(super().stop_here(frame)) and not _serves_us(frame)
+
+        def user_return(self, frame: FrameType, value: Any) -> None:
+            if not _is_stop(frame):
+                super().user_return(frame, value)
+
+        def do_next(self, arg: str) -> Any:
+            return self._leave() if self._is_compiled() else super().do_next(arg)
+
+        def do_step(self, arg: str) -> Any:
+            return self._leave() if self._is_compiled() else super().do_step(arg)
+
+        def do_return(self, arg: str) -> Any:
+            return self._leave() if self._is_compiled() else super().do_return(arg)
+
+        def do_until(self, arg: str) -> Any:
+            return self._leave() if self._is_compiled() else super().do_until(arg)
+
+        do_n, do_s, do_r, do_unt = do_next, do_step, do_return, do_until
+
+        def _is_compiled(self) -> bool:
+            """Whether it stands in compiled code, which has no lines to go on to."""
+            return bool(self.stack) and _is_stop(self.stack[-1][0])
+
+        def _leave(self) -> int:
+            """Goes on to the next breakpoint, or to the line after the call."""
+            self.message("(compiled code runs on to its next breakpoint, or to the line after the call)")
+            outer = self.stack[-1][0].f_back
+            while outer is not None and is_ours(outer):
+                outer = outer.f_back
+            if outer is None:
+                self.set_continue()
+            else:
+                self.set_next(outer)
+            return 1
+
         def get_stack(self, *args: Any) -> tuple[list[Any], int]:
             stack, at = super().get_stack(*args)
             kept = [i for i, (frame, _) in enumerate(stack) if i == at or not is_ours(frame)]
@@ -49,9 +103,28 @@ def _debugger() -> Any:
     return Debugger(skip=[package, f"{package}.*"])
 
 
+def _serves_us(frame: FrameType) -> bool:
+    """Whether a frame is of a library that this package calls, and not of the user's own code."""
+    paths = sysconfig.get_paths()
+    at: FrameType | None = frame
+    while at is not None and not is_ours(at):
+        if not at.f_code.co_filename.startswith((paths["stdlib"], paths["purelib"], paths["platlib"])):
+            return False
+        at = at.f_back
+    return at is not None
+
+
+def _is_stop(frame: FrameType) -> bool:
+    """Whether a frame stands for one of compiled code (`_Stop`)."""
+    return _STOP in frame.f_globals
+
+
+_STOP = "__stop__"
+
+
 def _code_at(code: CodeType, line: int) -> CodeType:
     """Code that calls the global `__stop__`, and is then at a line of a function: pdb takes it for the function."""
-    made = ast.parse("def stop():\n __stop__()\n pass")
+    made = ast.parse(f"def stop():\n {_STOP}()\n pass")
     function: Any = made.body[0]
     function.name, function.lineno = code.co_name, min(code.co_firstlineno, line)
     for statement, number in zip(function.body, (line + 1, line), strict=True):  # a new line is what pdb stops at
@@ -107,5 +180,5 @@ class _Stop:
         if where:
             names["instance"] = dict(where)
         # A frame at the user's line, in which these are the variables.
-        exec(self.code, {**self.globals, "__stop__": _debugger().set_trace}, names)
+        exec(self.code, {**self.globals, _STOP: _debugger().set_trace}, names)
         return ()

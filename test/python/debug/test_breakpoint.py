@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bdb
 import io
+import subprocess
 import sys
 from typing import Any
 
@@ -50,7 +51,42 @@ def test_frames_are_those_of_the_user(capsys: Any, monkeypatch: Any) -> None:
     assert f"{__file__}({line})test_frames_are_those_of_the_user()\n" in looked
     for text in told:
         assert "/xtensor/" not in text.replace(__file__, "")
-    assert "step()->None" in stepped
+    assert "--Return--" not in stepped
+
+
+def test_next_and_step_go_on_in_the_users_code(capsys: Any, monkeypatch: Any) -> None:
+    """Compiled code has no lines: they stop at its next breakpoint, and then after the call."""
+
+    def main() -> Any:
+        y = total(X[{"i": slice(0, 2)}])
+        z = y + 1.0
+        return repr(z)
+
+    second = main.__code__.co_firstlineno + 2
+    for command in ("n", "s", "r", "unt"):
+        monkeypatch.setattr("sys.stdin", io.StringIO(f"{command}\n{command}\np y.item()\nn\np z.item()\nc\n"))
+        assert main() == repr(xt.array(7.0, (), dtype="f4"))
+        out = capsys.readouterr().out
+        assert out.count("-> xt.debug.breakpoint()") == 2 and "--Return--" not in out
+        assert out.count("(compiled code runs on to its next breakpoint, or to the line after the call)") == 2
+        assert f"({second})main()\n-> z = y + 1.0\n(Pdb) 6.0\n" in out
+        assert f"({second + 1})main()\n-> return repr(z)\n(Pdb) 7.0\n" in out
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\nn\nn\nn\nn\nc\n"))
+    main()
+    places = [line for line in capsys.readouterr().out.splitlines() if line.startswith("> ")]
+    assert places and all(line.startswith(f"> {__file__}(") for line in places)
+
+
+def test_quitting_ends_a_program_without_a_traceback(tmp_path: Any) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import xtensor as xt\n\n\n@xt.jit\ndef f(x):\n    xt.debug.breakpoint()\n    return x\n\n\n"
+        "f(1.0)\nf(2.0)\nwith xt.option(jit=False):\n    f(3.0)\nprint('finished')\n"
+    )
+    for commands, stops in (("q\n", 1), ("c\nq\n", 2), ("n\nq\n", 1), ("c\nc\nq\n", 3), ("c\n", 2)):
+        done = subprocess.run([sys.executable, program], input=commands, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0 and done.stderr == "" and "finished" not in done.stdout, done
+        assert done.stdout.count("-> xt.debug.breakpoint()") + done.stdout.count("-> return x") == stops, done
 
 
 def test_quitting_ends_the_call(capsys: Any, monkeypatch: Any) -> None:

@@ -188,7 +188,7 @@ def test_rules_print_primals_and_cotangents(capsys: Any) -> None:
 @pytest.mark.cpu_only("the bundle is for this processor")
 def test_a_bundle_leaves_prints_out_with_a_warning(capsys: Any) -> None:
     inner = xt.jit(lambda x: shown("x {}", x) * 2)
-    with pytest.warns(UserWarning, match=r"xt.debug.print is left out of the bundle, .*test_print.py:\d+"):
+    with pytest.warns(UserWarning, match=r"xt.debug.print is left out of the bundle, which prints .*test_print.py:\d+"):
         found = xt.load(xt.export(lambda x: inner(x) + 1, (X,)))
     assert lines_of(capsys, lambda: np.testing.assert_array_equal(found(X).values, X.values * 2 + 1)) == []
     assert lines_of(capsys, lambda: inner(X)) == ["x [0.5 1.5 2.5] (i: 3)"]
