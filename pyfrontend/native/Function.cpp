@@ -81,6 +81,29 @@ bool isOurs() {
          (errorClass && PyErr_ExceptionMatches(errorClass));
 }
 
+/// The exception of a call that ran no Python code of ours: without our frames, and if memory is
+/// missing, with what the slow path's `of_memory(exception, args, kwargs)` says of it.
+void explain(Function *f, PyObject *const *args, size_t n, PyObject *keywords) {
+  trimTraceback();
+  if (!PyErr_ExceptionMatches(PyExc_MemoryError))
+    return;
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  auto slowPath = borrow(f->slowPath);
+  auto tell = steal(PyObject_GetAttrString(slowPath.get(), "of_memory"));
+  auto positional = steal(tell ? PyTuple_New(static_cast<Py_ssize_t>(n)) : nullptr);
+  auto named = steal(positional ? PyDict_New() : nullptr);
+  for (size_t i = 0; named && i < n; ++i)
+    PyTuple_SET_ITEM(positional.get(), i, Py_NewRef(args[i]));
+  for (Py_ssize_t i = 0; named && keywords && i < PyTuple_GET_SIZE(keywords); ++i)
+    PyDict_SetItem(named.get(), PyTuple_GET_ITEM(keywords, i), args[n + i]);
+  if (named)
+    steal(PyObject_CallFunctionObjArgs(tell.get(), value, positional.get(), named.get(), nullptr));
+  PyErr_Clear(); // the exception tells less then
+  PyErr_Restore(type, value, traceback);
+}
+
 PyObject *vectorcall(PyObject *o, PyObject *const *args, size_t nargsf, PyObject *keywords) {
   Function *f = self(o);
   if (traceDepth == 0) {
@@ -101,8 +124,11 @@ PyObject *vectorcall(PyObject *o, PyObject *const *args, size_t nargsf, PyObject
         PyErr_Clear(); // the slow path compiles for these sizes, and tells of them or of labels
         break;
       }
-      if (hit || PyErr_Occurred())
+      if (hit || PyErr_Occurred()) {
+        if (!result)
+          explain(f, args, n, keywords);
         return result;
+      }
     }
   }
   auto slowPath = borrow(f->slowPath);

@@ -111,6 +111,10 @@ class Error(Exception):
         text, _, where = str(self.args[0]).partition(_MARK)
         return text, where or None
 
+    def say(self, text: str, where: str | None) -> None:
+        """Gives the error another message."""
+        self.args = (f"{text}{_MARK}{where}" if where else text,)
+
     def of(self, op: str, arguments: Iterable[Any]) -> None:
         """Names the public function that failed, and its arrays, unless the message does."""
         text, mark, where = str(self.args[0]).partition(_MARK)

@@ -155,6 +155,11 @@ class _Eager:
                 raise
         raise wrong
 
+    def of_memory(self, error: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Names the function in an error of a call that C++ made."""
+        if isinstance(error, Error):
+            error.of(self.name, (*args, *kwargs.values()))
+
     def inline(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """The body, as a part of what is being traced."""
         before = local.op

@@ -7,7 +7,6 @@ run step by step.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ from ..ir import location
 from ..trace.program import Program
 from .executable import is_same as is_same
 from .executable import load
-from .origins import Source, function_of, is_named_alike, main_of, ops_in, source_of
+from .origins import Source, function_of, is_named_alike, is_public, main_of, ops_in, source_of
 
 if TYPE_CHECKING:
     from ..mlir import ir
@@ -102,7 +101,7 @@ class Finding:
         dims = self.result.dims
         place = dict(zip(dims, at, strict=True))
         made = "nan" if np.isnan(values[at]) else str(values[at])
-        op = self.op if _is_public(self.op) else self.source.function or self.op
+        op = self.op if is_public(self.op) else self.source.function or self.op
         text = f"{op} made {made} of finite operands"
         if self.source.is_derived:
             text = f"in the derivative of {self.source.function or 'an op'}, {text}"
@@ -115,11 +114,6 @@ class Finding:
         lines += [f"  {name}: {_around(x, place)}" for name, x in self.operands]
         lines.append(f"  result: {_around(self.result, place)}")
         return NonFiniteError("\n".join(lines), self.where or None)
-
-
-def _is_public(op: str) -> bool:
-    """Whether users can write this name of an op."""
-    return not op.startswith("xt.") or hasattr(sys.modules["xtensor"], op.removeprefix("xt."))
 
 
 def _around(x: Any, place: Mapping[str, int]) -> str:

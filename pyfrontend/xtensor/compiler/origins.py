@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -86,6 +87,14 @@ def function_of(op: ir.Operation) -> str:
     """What a user writes for an op."""
     name = _function(op)
     return name if name.partition(" ")[0] in ("a", "the") or name.startswith("x.") else f"xt.{name}"
+
+
+def is_public(op: str) -> bool:
+    """Whether users can write this name of an op."""
+    found: Any = sys.modules[__name__.partition(".")[0]]
+    for part in op.removeprefix("xt.").split(".") if op.startswith("xt.") else ():
+        found = getattr(found, part, None)
+    return found is not None
 
 
 def is_named_alike(function: str, op: str) -> bool:

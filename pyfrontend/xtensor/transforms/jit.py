@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 from .. import _native
 from ..base.calls import call_with, shown
 from ..base.dims import check_name, suggestion
-from ..base.errors import ArgumentTypeError, DimensionError, Error, UnsupportedError, trimmed
+from ..base.errors import ArgumentTypeError, DimensionError, Error, MemoryError_, UnsupportedError, trimmed
+from ..call import out_of_memory
 from ..call.arguments import Call, StaticNames, name_of, place_of, signature_of
 from ..call.arrays import as_array
 from ..call.checked import check
@@ -373,13 +374,30 @@ class _Compiler:
             if call.labelled and not entry.is_registered:
                 self.register(entry, call, under)  # the first one was with what C++ does not take
         if options.current().nan != "raise":
-            return entry.result(call.arrays, call.labelled)
+            return self.result(entry, call, args, kwargs)
         taken = self.donated.leaves(call.structure) if self.donated else ()
         arrays = [nonfinite.copied(x) if i in taken else x for i, x in enumerate(call.arrays)]
-        result = entry.result(call.arrays, call.labelled)
+        result = self.result(entry, call, args, kwargs)
         again = None if self.layout else lambda: self.placed(call, targets.target_of(device))
         check(result, arrays, again, entry, self.fn)
         return result
+
+    def result(self, entry: Entry, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        try:
+            return entry.result(call.arrays, call.labelled)
+        except MemoryError_ as error:
+            self.of_memory(error, args, kwargs)
+            raise
+
+    def of_memory(self, error: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Says in an error of a call what the memory is for. C++ asks, too."""
+
+        def again() -> tuple[Program, targets.Target]:
+            call = Call(args, kwargs, self.fn, self.static, frozenset())
+            return self.placed(call, targets.target_of(self.device if self.decided else call.device()))
+
+        if isinstance(error, MemoryError_) and self.layout is None:
+            out_of_memory.tell(error, self.name, again)
 
     def note(self, program: Program, call: Call, entry: Entry, key: Any, begin: int) -> None:
         """Remembers what was compiled, and tells of it. begin: how many were before."""

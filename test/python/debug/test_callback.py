@@ -7,6 +7,7 @@ import math
 import threading
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -262,3 +263,27 @@ def test_for_its_effect_alone() -> None:
         xt.debug.callback(seen, x)
     with pytest.raises(xt.ArgumentTypeError, match=r"xt.debug.callback: got an unexpected keyword argument 'k'"):
         xt.debug.callback(seen.append, x, k=x)  # type: ignore[call-arg]
+
+
+def test_the_traceback_of_an_exception_has_the_users_frames_alone() -> None:
+    def bad(x: Any) -> Any:
+        raise ValueError("mine")
+
+    for f in (
+        xt.jit(lambda x: xt.callback(bad, x, result=x)),
+        xt.jit(lambda x: [xt.debug.callback(bad, x), x * 2.0][1]),
+    ):
+        for _ in range(3):  # the first call is Python's, later ones are C++'s
+            with pytest.raises(ValueError, match="mine") as told:
+                f(1.0)
+            assert [Path(str(entry.path)).name for entry in told.traceback] == [Path(__file__).name] * 2
+
+
+@pytest.mark.cpu_only("the bundle is for this processor")
+def test_a_bundle_refuses_calls_for_an_effect_by_their_name() -> None:
+    def f(x: Any) -> Any:
+        xt.debug.callback(print, x)
+        return x
+
+    with pytest.raises(xt.UnsupportedError, match=r"xt.debug.callback\(print\): a bundle has no Python to call"):
+        xt.export(f, (xt.spec(i=3),))
