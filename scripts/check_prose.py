@@ -9,6 +9,7 @@ one word, and so does a list of code spans. Code blocks are not read.
 
 from __future__ import annotations
 
+import argparse
 import re
 import subprocess
 import sys
@@ -83,9 +84,12 @@ def markdown(page: str) -> str:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", metavar="FILE", nargs="*", help="by default all pages that git tracks")
+    files = parser.parse_args().files
     command = ["git", "ls-files", "*.md", "*.td"]
     tracked = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    pages = sys.argv[1:] or [page for page in tracked if page not in GENERATED]
+    pages = files or [page for page in tracked if page not in GENERATED]
     found = [problem for page in pages for problem in problems(page, markdown(page))]
     if found:
         sys.exit("prose that is hard to read:\n  " + "\n  ".join(found))

@@ -11,6 +11,7 @@ that folder. A source distribution of ours has them inside (scripts/sdist.sh), a
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import os
 import re
@@ -165,7 +166,11 @@ def trim(cmakelists: Path) -> None:
 
 
 def main() -> None:
-    release = sys.argv[1] if len(sys.argv) > 1 else wanted_release()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "release", metavar="RELEASE", nargs="?", help="for example 22.1.8; by default the installed one"
+    )
+    release = parser.parse_args().release or wanted_release()
     name = f"{release}-{KNOWN.get(release, 'unknown')[:12]}-{REVISION}"
     home = (INSIDE if (INSIDE / name).is_dir() else cache_root()) / name
     if not (home / "python" / "CMakeLists.txt").exists():

@@ -7,6 +7,7 @@ list_bounds.py --write   writes the tables
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections import defaultdict
 from itertools import groupby
@@ -55,10 +56,17 @@ def pages() -> dict[Path, str]:
     return found
 
 
-if __name__ == "__main__":
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="write the tables")
+    write = parser.parse_args().write
     wrong = {path: text for path, text in pages().items() if path.read_text() != text}
-    if "--write" in sys.argv[1:]:
+    if write:
         for path, text in wrong.items():
             path.write_text(text)
     elif wrong:
         sys.exit(f"run scripts/list_bounds.py --write: {', '.join(str(p.relative_to(ROOT)) for p in wrong)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -6,10 +6,10 @@ list_functions.py PAGE     writes it
 
 from __future__ import annotations
 
+import argparse
 import functools
 import inspect
 import re
-import sys
 import typing
 from pathlib import Path
 from typing import Any
@@ -127,8 +127,15 @@ def page() -> str:
     return "".join(parts)
 
 
-if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        Path(sys.argv[1]).write_text(page())
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("page", metavar="PAGE", type=Path, nargs="?", help="the file to write")
+    path = parser.parse_args().page
+    if path:
+        path.write_text(page())
     else:
         print(page(), end="")
+
+
+if __name__ == "__main__":
+    main()

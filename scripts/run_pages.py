@@ -14,6 +14,7 @@ run_pages.py --one PAGE [OUTPUT [FOLDER]]
 
 from __future__ import annotations
 
+import argparse
 import ast
 import bisect
 import contextlib
@@ -124,20 +125,30 @@ def write(page: Path) -> None:
     page.write_text(text)
 
 
-def main(arguments: list[str]) -> None:
-    if arguments[:1] == ["--one"]:
-        page, *rest = (Path(a).resolve() for a in arguments[1:])
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument(
+        "--one", action="store_true", help="run one page in this process; files: what its blocks show, where"
+    )
+    how.add_argument("--write", action="store_true", help="replace the output below blocks by what they show now")
+    parser.add_argument("pages", metavar="PAGE", nargs="*", help="by default all that git tracks")
+    options = parser.parse_args()
+    if options.one and not 1 <= len(options.pages) <= 3:
+        parser.error("--one needs a page, and takes a file for what its blocks show, and a folder to run in")
+    if options.one:
+        page, *rest = (Path(a).resolve() for a in options.pages)
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(rest[1] if len(rest) > 1 else folder)  # what a page writes
             wrong, shown = run(page)
         if rest:
             rest[0].write_text(json.dumps(shown))
         sys.exit("\n".join(wrong) if wrong else 0)
-    if arguments[:1] == ["--write"]:
-        for name in arguments[1:]:
+    if options.write:
+        for name in options.pages:
             write(Path(name).resolve())
         return
-    found = arguments or subprocess.check_output(["git", "ls-files", "*.md"], text=True).split()
+    found = options.pages or subprocess.check_output(["git", "ls-files", "*.md"], text=True).split()
     pages = [p for p in found if BLOCK.search(Path(p).read_text())]
     for page in list(pages):
         if name := lacking(Path(page)):
@@ -151,4 +162,4 @@ def main(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()
