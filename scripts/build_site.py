@@ -30,6 +30,8 @@ LINES = 40  # of a block's output
 EXAMPLE = re.compile(r"^Example:\n((?:.+(?:\n|$))+)", re.M)  # the section of a docstring
 PICTURE = re.compile(r"!\[([^]]+)\]\((pictures/[^)]+)\)")  # the text that describes it, and its file
 NAMED_BY_FILE = re.compile(r"\[(?:\w+/)*\w+\.md\]\(((?:[./\w]+/)?\w+\.md)(#[\w-]+)?\)")
+TABS = re.compile(r"^<!-- tabs -->\n(.*?)^<!-- end of tabs -->$", re.M | re.S)
+TAB = re.compile(r"^\*\*([^*\n]+)\*\*\n", re.M)
 DEFINED = re.compile(r"^def XTensor_(\w+)", re.M)
 
 # The navigation: the pages of each section, in the order in which a reader needs them.
@@ -101,11 +103,24 @@ def with_shown(text: str, outputs: list[str]) -> str:
         if own and lines:
             if own[1].rstrip().splitlines() != lines:
                 sys.exit(f"a block shows something else than the text below it:\n{block[0]}\n{shown}")
+            first = text.rindex("```", 0, own.start(1))
+            text = f"{text[:first]}````{{div}} output\n{text[first : own.end()]}\n````{text[own.end() :]}"
         elif lines:
             kept = lines[:LINES] + ["..."] * (len(lines) > LINES)
             output = "\n".join(["", "", "````{div} output", "```text", *kept, "```", "````"])
             text = text[: block.end()] + output + text[block.end() :]
     return text
+
+
+def with_tabs(text: str) -> str:
+    """The parts of a page between two comments become tabs. In the repository, their titles are bold lines."""
+
+    def tabs(found: re.Match[str]) -> str:
+        _, *parts = TAB.split(found[1])
+        items = [f":::::{{tab-item}} {title}\n{body}\n:::::" for title, body in zip(parts[::2], parts[1::2], strict=True)]
+        return "\n".join(["::::::{tab-set}", *items, "::::::"])
+
+    return TABS.sub(tabs, text)
 
 
 def outputs(page: Path, *folder: Path, **environment: str) -> list[str]:
@@ -250,7 +265,7 @@ def main() -> None:
     write_gallery(texts["docs/gallery.md"])
     texts["docs/gallery.md"] = texts["docs/gallery.md"].replace(".py)", ".md)")
     for page, text in texts.items():
-        write(page, text)
+        write(page, with_tabs(text))
     shutil.copytree(ROOT / "docs" / "pictures", SOURCE / "docs" / "pictures")
 
     families = list_functions.families()

@@ -128,9 +128,7 @@ def write(page: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     how = parser.add_mutually_exclusive_group()
-    how.add_argument(
-        "--one", action="store_true", help="run one page in this process; files: what its blocks show, where"
-    )
+    how.add_argument("--one", action="store_true", help="run one page in this process")
     how.add_argument("--write", action="store_true", help="replace the output below blocks by what they show now")
     parser.add_argument("pages", metavar="PAGE", nargs="*", help="by default all that git tracks")
     options = parser.parse_args()

@@ -22,6 +22,7 @@ SITE = Path(__file__).resolve().parents[2] / "build" / "site" / "html"
 # A page of each kind: the first one, a guide with outputs, a table, functions, IR.
 PAGES = [
     "index.html", "docs/semantics.html", "docs/xarray.html", "reference/windows.html", "docs/how_it_works.html",
+    "docs/install.html", "examples/kalman.html",
 ]  # fmt: skip
 
 
@@ -151,6 +152,23 @@ def test_a_program_of_the_gallery_shows_what_it_prints_and_draws(page: Page, pro
     assert picture.count() == 1
     assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 300
     assert picture.get_attribute("alt")
+
+
+def test_tabs_show_one_way_at_a_time(page: Page) -> None:
+    page.goto("/docs/install.html")
+    titles = page.locator(".sd-tab-set > label")
+    assert titles.all_inner_texts() == ["Debian 12 and 13", "Other systems", "A source distribution"]
+    shown = page.locator(".sd-tab-content:visible")
+    assert shown.count() == 1 and "make setup" in shown.inner_text()
+    titles.nth(1).click()
+    assert shown.count() == 1 and "pip install ." in shown.inner_text()
+    page.keyboard.press("ArrowRight")  # the tabs are one group of radio buttons
+    assert "make sdist" in shown.inner_text()
+    block = shown.locator("div.highlight").first
+    block.hover()
+    block.locator("button.copybtn").click()
+    page.wait_for_timeout(200)
+    assert page.evaluate("navigator.clipboard.readText()").strip() == "make sdist"
 
 
 def test_other_versions_are_one_click_away(page: Page) -> None:
