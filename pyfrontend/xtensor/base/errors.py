@@ -282,11 +282,13 @@ class FunctionNameError(Error, KeyError, AttributeError):
 
 def counts_from_start(op: str) -> bool:
     """Whether a negative position of `op` is outside: it reads one a size lower (nn.py)."""
-    return op.endswith("cross_entropy")
+    return op.endswith(("cross_entropy", "bincount"))
 
 
 def which_positions(op: str) -> str:
     """What `op` takes as a position, and how it takes others."""
+    if op.endswith("bincount"):
+        return 'Numbers are counted from 0 to length - 1; mode="clip" or "drop" takes others'
     if counts_from_start(op):
         return "Labels count the classes: they go from 0 to size - 1"
     reads = not op.startswith("at.") or op == "at.get"

@@ -245,7 +245,10 @@ def _bincount(x: ArrayLike, weights: ArrayLike | None, length: int, dim: Dims, b
         index = p.cast(build.binary("minimum", x, p.constant(2**62, x.dtype)), p.I8)
     elif np.issubdtype(x.dtype, np.signedinteger):  # a negative number does not count from the end
         below = build.compare("lt", index, p.zero(p.I8))
+        # With "raise" it lies `length` lower, outside, and what tells of it adds `length` again.
         outside = p.constant(0 if mode == "clip" else 2**62, p.I8)
+        if mode == "raise":
+            outside = build.binary("sub", index, p.cast(length, p.I8))
         index = build.select(below, outside, index)
     return _counts("bincount", index, length, dims, weights, bin, mode)
 

@@ -256,6 +256,16 @@ def test_sizes_from_values() -> None:
     assert [xt.bincount(empty).size, xt.unique(empty).size, xt.nonzero(empty)["n"].size] == [0, 0, 0]
 
 
+@pytest.mark.parametrize(("number", "compiled"), [(-1, False), (-7, True), (3, False)])
+def test_a_number_without_a_bin_is_told(number: int, compiled: bool) -> None:
+    count = lambda x: xt.bincount(x, length=3)  # noqa: E731
+    x = xt.array([0, number], "n")
+    with pytest.raises(
+        xt.IndexError, match=f"xt.bincount: index {number} is out of range for size 3 of dim 'bin'.*0 to"
+    ):
+        finished((xt.jit(count) if compiled else count)(x))
+
+
 def test_labels_of_coefficients() -> None:
     """As in xarray, they are powers; without labels the highest power comes first."""
     import xarray as xr
