@@ -43,7 +43,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "Sorting and distinct values": ("ops.sorting", "ops.sets"),
     "Labels and groups": ("ops.by_label", "ops.grouping", "ops.weights", "ops.segments", "ops.segment_quantiles"),
     "Reading by position": ("ops.indexing",),
-    "Names and order of dims": ("ops.shape",),
+    "Names and order of dims": ("ops.shape", "ops.broadcasting"),
     "Moving and repeating": ("ops.moving",),
     "Windows": ("ops.windows", "ops.coarsening"),
     "Linear algebra": ("linalg",),

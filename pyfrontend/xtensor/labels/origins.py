@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..base import dtypes
 from ..ir.context import file_line, is_array, spec_of
 from .relabel import Relabel, reads
-from .xarray import OWNER, POINTS, WHOLE, Followed, Given, Labels, Meeting, Origin, digests, labels_of
+from .xarray import AS_INDEX, OWNER, POINTS, WHOLE, Followed, Given, Labels, Meeting, Origin, digests, labels_of
 
 if TYPE_CHECKING:
     from ..trace.program import Program
@@ -259,6 +259,8 @@ class Origins:
         source = self.known.get(operands[0], {})
         left = [{d: f for d, f in self.known.get(x, {}).items() if d not in along} for x in operands]
         joined = {d: frozenset[Origin]().union(*(s.get(d, ()) for s in left)) for d in (*dims, POINTS, WHOLE)}
+        read = frozenset[Origin]().union(*(s.get(WHOLE, ()) for s in left[1:]))
+        joined[WHOLE] = left[0].get(WHOLE, frozenset()) | _stepped(read, AS_INDEX)
         for d, index in zip(along, operands[1:], strict=True):
             there, where = self._dims(index), self._positions(index)
             if where is None or len(there) > 1 or int(o.attributes["mode"]) != _RAISES:

@@ -15,6 +15,7 @@ import numpy as np
 from .. import _native
 from ..values.array import Array
 from .xarray import (
+    AS_INDEX,
     OWNER,
     POINTS,
     WHOLE,
@@ -40,7 +41,8 @@ class Relabel:
     def __init__(self, followed: Followed, op: str = "") -> None:
         self.followed = followed
         self.op = op
-        self.wholes = [_arguments(where.get(WHOLE, ())) for where in followed.results]
+        wholes = ([o for o in where.get(WHOLE, ()) if AS_INDEX not in o[2]] for where in followed.results)
+        self.wholes = [_arguments(origins) for origins in wholes]
         self.owners = [_arguments(where.get(OWNER, ())) for where in followed.results]
         self.alike = _Alike(followed)
         every = [*followed.results, *(where for m in followed.meetings for _, where in m.operands)]

@@ -3,6 +3,7 @@
 from ..call.dispatch import Op as _Op
 from ..call.dispatch import plain as _plain
 from .activations import gelu, log_sigmoid, relu, sigmoid, silu, softplus
+from .broadcasting import broadcast, broadcast_like, meshgrid
 from .by_label import assign_coords, drop_sel, interp_like, reindex, reindex_like, sel, sortby, unstack
 from .coarsening import coarsen
 from .comparisons import equal, greater, greater_equal, isclose, less, less_equal, not_equal
@@ -118,12 +119,9 @@ from .segments import segment_max, segment_mean, segment_min, segment_prod, segm
 from .sets import nonzero, unique
 from .shape import (
     as_dims,
-    broadcast,
-    broadcast_like,
     concat,
     drop_vars,
     expand_dims,
-    meshgrid,
     rename,
     squeeze,
     stack,

@@ -17,7 +17,7 @@ from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, Size
 from ..call.arrays import as_array
 from ..call.dispatch import op, tracing
 from ..call.opened import LARGEST, apart, renamed, room
-from ..labels.xarray import POINTS, WHOLE, Followed, is_dataarray, without_labels
+from ..labels.xarray import POINTS, WHOLE, is_dataarray, without_labels
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import DynamicSize, Tracer
@@ -436,92 +436,6 @@ def _fill_in(x: Any, old: str, sizes: dict[str, int]) -> dict[str, int]:
             SizeError, "unstack", f"the sizes {sizes} do not multiply to {total}, the size of dim {old!r}", x
         )  # fmt: skip
     return sizes
-
-
-# ---- broadcasting -----------------------------------------------------------
-
-
-@op
-def broadcast(*arrays: ArrayLike, exclude: Dims = ()) -> tuple[Array, ...]:
-    """Returns the arrays, each with the union of their dims.
-
-    Each array keeps its own `exclude`d dims, which come last.
-
-    Raises:
-        SizeError: a dim has two sizes.
-
-    Example:
-    >>> x, y = xt.broadcast(xt.zeros(a=2), xt.zeros(b=3))
-    >>> x.sizes, y.sizes
-    ({'a': 2, 'b': 3}, {'a': 2, 'b': 3})
-    """
-    xs = [as_tracer(x) for x in arrays]
-    ys = _broadcast_to("broadcast", xs, xs, exclude)
-    return tuple(_labelled_like(y, x, [o for o in xs if o is not x]) for x, y in zip(xs, ys, strict=True))
-
-
-@op
-def meshgrid(*arrays: ArrayLike) -> tuple[Array, ...]:
-    """Returns the arrays, each with one dim of its own, broadcast over all these dims in their order.
-
-    meshgrid(xs, ys) for xs(x), ys(y) gives two arrays with dims (x, y). In arithmetic, xs + ys is the grid already.
-
-    Raises:
-        DimensionError: an array does not have one dim, or two have the same.
-
-    Example:
-    >>> xs, ys = xt.meshgrid(xt.array([1, 2], "x"), xt.array([10, 20], "y"))
-    >>> ys
-    <xtensor.Array (x: 2, y: 2) int64>
-    [[10 20]
-     [10 20]]
-    """
-    xs = [as_tracer(x) for x in arrays]
-    dims = [x.dims for x in xs]
-    several = next((x for x in xs if len(x.dims) != 1), None)
-    if several is not None or len(set(dims)) < len(dims):
-        raise fail(
-            DimensionError, "meshgrid", "takes arrays with one dim each, all with different names", *xs,
-            instead="xt.broadcast takes all others",
-        )  # fmt: skip
-    ys = _broadcast_to("meshgrid", xs, xs, ())
-    return tuple(_labelled_like(y, x, [o for o in xs if o is not x]) for x, y in zip(xs, ys, strict=True))
-
-
-@op
-def broadcast_like(x: ArrayLike, other: ArrayLike, /, *, exclude: Dims = ()) -> Array:
-    """Returns `x` with the dims of `other` first, then its own other dims.
-
-    `exclude`d dims are not added, and come last.
-
-    Raises:
-        SizeError: a dim has two sizes.
-
-    Example:
-    >>> xt.broadcast_like(xt.zeros(a=2), xt.zeros(b=3)).sizes
-    {'b': 3, 'a': 2}
-    """
-    x, other = as_tracer(x), as_tracer(other)
-    y = _broadcast_to("broadcast_like", [x], [other, x], exclude)[0]
-    return _labelled_like(y, x, [other])
-
-
-def _labelled_like(y: Tracer, x: Tracer, others: Sequence[Tracer]) -> Tracer:
-    """`y`, which is `x` with more dims: those have the labels of the others, and none of their other coordinates."""
-    if y.value != x.value:
-        arrays = [x, *others]
-        only = (("only",),)
-        places = {d: frozenset((i, d, only if i else ()) for i, v in enumerate(arrays) if d in v.dims) for d in y.dims}
-        build.followed([y], arrays, Followed([places | {d: frozenset([(0, d, ())]) for d in (POINTS, WHOLE)}], []))
-    return y
-
-
-def _broadcast_to(name: str, xs: list[Tracer], like: list[Tracer], exclude: Dims) -> list[Tracer]:
-    left_out = () if exclude is None else names_of(name, exclude)
-    sizes: dict[str, Size] = union_sizes(name, like, besides=left_out)
-    order = tuple(d for x in like for d in x.dims if d not in left_out)
-    order = tuple(dict.fromkeys(order))
-    return [extend(x, sizes, order + tuple(d for d in left_out if d in x.dims)) for x in xs]
 
 
 # ---- joining and cutting ----------------------------------------------------

@@ -47,6 +47,9 @@ JOINED: dict[str, tuple[Callable[[Any, Any], Any], Any, Callable[[list[int]], xr
     "set by a mask": (lambda a, b: xt.as_array(a).at(t=b > 0).set(1.0), field(T), lambda c: along("t", c)),
     "set a part": (lambda a, b: xt.as_array(a).at(t=slice(2)).set(b), field(T), lambda c: along("t", c)[:2]),
     "add by index": (lambda a, b: xt.zeros(m=3).at(m=b).add(a), along("t", T), lambda c: along("t", c, "i8")),
+    "broadcast": (lambda a, b: xt.broadcast(a, b)[1], along("t", T), lambda c: along("t", c)),
+    "broadcast of more dims": (lambda a, b: xt.broadcast(a, b)[0], along("t", T), field),
+    "broadcast_like": (xt.broadcast_like, along("t", T), lambda c: along("t", c)),
     "read by index": (lambda a, b: xt.as_array(a).isel(m=b), field(T), lambda c: along("t", c, "i8")),
     "scan": (lambda a, b: xt.scan(total, 0.0, (a, b), dim="t")[0], along("t", T), lambda c: along("t", c)),
     "scan that is traced again": (lambda a, b: xt.scan(total, 0, (a, b), dim="t")[0], field(T), field),
@@ -293,6 +296,23 @@ def test_positions_read_point_by_point_have_the_coordinates_there() -> None:
     xr.testing.assert_identical(read(xt.as_array(GRID), *at).to_xarray(), want)
     xr.testing.assert_identical(xt.jit(lambda v: read(v, *at))(GRID), want)
     xr.testing.assert_identical(xt.jit(read)(GRID, *at), want)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("index", [
+    xr.DataArray([0, 1], dims="z", name="places", attrs={"of": "x"}),
+    xr.DataArray([0, 1], dims="z", coords={"z": [7, 8], "on": 3}),
+])  # fmt: skip
+def test_positions_do_not_name_what_is_read(index: xr.DataArray, compiled: bool) -> None:
+    read = lambda v, at: v.isel(x=at)  # noqa: E731
+    call = xt.jit(read) if compiled else read
+    xr.testing.assert_identical(call(GRID if compiled else xt.as_array(GRID), index), GRID.isel(x=index))
+
+
+def test_excluded_dims_may_have_other_labels() -> None:
+    a, b = xt.broadcast(along("t", T), along("t", U), exclude="t")
+    assert list(a.coords["t"].values) == T
+    assert list(b.coords["t"].values) == U
 
 
 def test_a_stack_of_many_positions_takes_little_memory() -> None:
