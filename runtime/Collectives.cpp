@@ -1,6 +1,7 @@
 // What processes do together: calls of the MPI library that the process has loaded. Errors are
 // those of the communicator's handler, which ends all processes.
 #include "Collectives.h"
+#include "Pool.h"
 
 #include <algorithm>
 #include <atomic>
@@ -18,6 +19,11 @@ enum Kind { kSum, kProd, kMax, kMin, kAny, kAll };
 
 /// MPI counts in int.
 constexpr int64_t kMostAtOnce = int64_t(1) << 30;
+
+/// No library's MPI_Status is as large.
+struct alignas(16) Status {
+  char bytes[256];
+};
 
 struct Registry {
   std::mutex lock;
@@ -89,37 +95,77 @@ void copy(const xt_array &x, char *packed, bool into) {
   }
 }
 
-/// An array in row-major memory: its own, or a copy.
-class Packed {
-public:
-  explicit Packed(const xt_array &x, bool read) : array(x) {
-    if (isContiguous(x)) {
-      data = static_cast<char *>(x.data);
-      return;
-    }
-    bytes = countOf(x) * bytesOf(x.type);
-    data = own = static_cast<char *>(xt_arena_acquire(bytes));
-    if (own && read)
-      copy(x, own, true);
-  }
-  ~Packed() {
-    if (own)
-      xt_arena_release(own);
-  }
-  Packed(const Packed &) = delete;
-  Packed &operator=(const Packed &) = delete;
-  void store() {
-    if (own)
-      copy(array, own, false);
-  }
+/// A collective under way: what it needs until it has ended.
+struct Flight {
+  std::vector<intptr_t> requests;
+  std::vector<void *> memory; ///< of the arena
+  /// Of each result that is not in one piece, its elements; else null.
+  std::vector<char *> unwritten;
 
-  char *data = nullptr; ///< null: no memory, which is reported
-
-private:
-  const xt_array &array;
-  char *own = nullptr;
-  int64_t bytes = 0;
+  ~Flight() {
+    for (void *block : memory)
+      xt_arena_release(block);
+  }
+  /// Null: no memory, which is reported.
+  char *take(int64_t bytes) {
+    memory.push_back(xt_arena_acquire(bytes));
+    return static_cast<char *>(memory.back());
+  }
+  intptr_t *next() {
+    requests.push_back(0);
+    return &requests.back();
+  }
+  /// The elements of an array in row-major order: its own memory, or a copy.
+  char *read(const xt_array &x) {
+    if (isContiguous(x))
+      return static_cast<char *>(x.data);
+    char *packed = take(countOf(x) * bytesOf(x.type));
+    if (packed)
+      copy(x, packed, true);
+    return packed;
+  }
+  /// Room for them. `wait` writes them where they belong.
+  char *write(const xt_array &y) {
+    bool isInPlace = isContiguous(y);
+    char *room = isInPlace ? static_cast<char *>(y.data) : take(countOf(y) * bytesOf(y.type));
+    unwritten.push_back(isInPlace ? nullptr : room);
+    return room;
+  }
+  void send(const Communicator &together, const char *from, int64_t bytes, int64_t process) {
+    const xt_mpi &mpi = registry().mpi;
+    sent += bytes;
+    for (int64_t done = 0; done < bytes; done += kMostAtOnce)
+      mpi.send(from + done, static_cast<int>(std::min(bytes - done, kMostAtOnce)), mpi.types[XT_I8],
+               static_cast<int>(process), 0, together.handle, next());
+  }
+  /// Messages between two processes arrive in the order in which they were sent.
+  void receive(const Communicator &together, char *to, int64_t bytes, int64_t process) {
+    const xt_mpi &mpi = registry().mpi;
+    for (int64_t done = 0; done < bytes; done += kMostAtOnce)
+      mpi.receive(to + done, static_cast<int>(std::min(bytes - done, kMostAtOnce)),
+                  mpi.types[XT_I8], static_cast<int>(process), 0, together.handle, next());
+  }
+  void wait(const xt_array *results) {
+    Status status;
+    for (intptr_t &request : requests)
+      registry().mpi.wait(&request, &status);
+    for (size_t i = 0; i < unwritten.size(); ++i)
+      if (unwritten[i])
+        copy(results[i], unwritten[i], false);
+  }
 };
+
+/// Those that this thread has begun and not waited for.
+thread_local std::vector<Flight *> underWay;
+
+/// MPI libraries go on with them only while they are called.
+void progress() {
+  Status status;
+  int isDone;
+  for (Flight *flight : underWay)
+    for (intptr_t &request : flight->requests)
+      registry().mpi.test(&request, &isDone, &status);
+}
 
 intptr_t typeOf(int32_t type, bool isUnsigned) {
   const xt_mpi &mpi = registry().mpi;
@@ -146,22 +192,136 @@ struct Range {
 
 Range both(Range a, Range b) { return {std::max(a.first, b.first), std::min(a.end, b.end)}; }
 
-/// Sends bytes to one process while it receives others from another.
-void exchange(const Communicator &together, const char *from, int64_t bytes, int64_t toProcess,
-              char *to, int64_t toBytes, int64_t fromProcess) {
-  const xt_mpi &mpi = registry().mpi;
-  intptr_t byte = mpi.types[XT_I8];
-  alignas(16) char status[256]; // no library's is as large
-  sent += bytes;
-  for (int64_t done = 0; done < std::max(bytes, toBytes); done += kMostAtOnce) {
-    int64_t some = std::clamp<int64_t>(bytes - done, 0, kMostAtOnce);
-    int64_t toSome = std::clamp<int64_t>(toBytes - done, 0, kMostAtOnce);
-    int receiver = some ? static_cast<int>(toProcess) : mpi.nobody;
-    int sender = toSome ? static_cast<int>(fromProcess) : mpi.nobody;
-    mpi.exchange(some ? from + done : from, static_cast<int>(some), byte, receiver, 0,
-                 toSome ? to + done : to, static_cast<int>(toSome), byte, sender, 0,
-                 together.handle, status);
+void beginAllReduce(Flight &flight, const xt_array *arrays, const int64_t *options) {
+  Communicator together = communicator(options[0]);
+  int64_t arity = options[3], count = 0, bytes = bytesOf(arrays[0].type);
+  const xt_array *results = arrays + arity;
+  for (int64_t i = 0; i < arity; ++i)
+    count += countOf(arrays[i]);
+  char *from, *to;
+  if (arity == 1) {
+    from = flight.read(arrays[0]), to = flight.write(results[0]);
+  } else { // one message
+    from = flight.take(count * bytes), to = flight.take(count * bytes);
+    if (!from || !to)
+      return;
+    for (int64_t i = 0, at = 0; i < arity; at += countOf(arrays[i++]) * bytes) {
+      copy(arrays[i], from + at, true);
+      flight.unwritten.push_back(to + at);
+    }
   }
+  if (!from || !to)
+    return;
+  intptr_t type = typeOf(arrays[0].type, options[2]), op = opOf(options[1], arrays[0].type);
+  for (int64_t done = 0; done < count; done += kMostAtOnce) {
+    int some = static_cast<int>(std::min(kMostAtOnce, count - done));
+    sent += int64_t(2) * some * bytes * (together.processes - 1) / together.processes;
+    registry().mpi.start_all_reduce(from + done * bytes, to + done * bytes, some, type, op,
+                                    together.handle, flight.next());
+  }
+}
+
+void beginAllGather(Flight &flight, const xt_array *arrays, const int64_t *options) {
+  Communicator together = communicator(options[0]);
+  char *from = flight.read(arrays[0]), *to = flight.write(arrays[1]);
+  if (!from || !to)
+    return;
+  int64_t bytes = countOf(arrays[0]) * bytesOf(arrays[0].type);
+  if (bytes <= kMostAtOnce) {
+    intptr_t byte = registry().mpi.types[XT_I8];
+    sent += bytes * (together.processes - 1);
+    registry().mpi.start_all_gather(from, static_cast<int>(bytes), byte, to,
+                                    static_cast<int>(bytes), byte, together.handle, flight.next());
+    return;
+  }
+  std::memcpy(to + together.index * bytes, from, bytes);
+  for (int64_t distance = 1; distance < together.processes; ++distance) {
+    int64_t owner = together.before(distance);
+    flight.receive(together, to + owner * bytes, bytes, owner);
+    flight.send(together, from, bytes, together.after(distance));
+  }
+}
+
+void beginHalo(Flight &flight, const xt_array *arrays, const int64_t *options) {
+  Communicator together = communicator(options[0]);
+  const xt_array &x = arrays[0], &y = arrays[1];
+  char *from = flight.read(x), *to = flight.write(y);
+  if (!from || !to)
+    return;
+  int64_t p = together.processes, here = together.index, each = x.sizes[0], size = y.sizes[0];
+  int64_t bytes = bytesOf(x.type); // of a position
+  for (int32_t axis = 1; axis < x.rank; ++axis)
+    bytes *= x.sizes[axis];
+  auto has = [&](int64_t process) { return Range{process * each, (process + 1) * each}; };
+  auto first = [&](int64_t process) { return options[1] + process * options[2]; };
+  // What one process has and another gets.
+  auto passed = [&](int64_t owner, int64_t taker) {
+    return both(has(owner), {first(taker), first(taker) + size});
+  };
+  Range inside = both({0, p * each}, {first(here), first(here) + size});
+  if (inside.count() < size)
+    std::memset(to, 0, size * bytes);
+  if (Range own = passed(here, here); own.count())
+    std::memcpy(to + (own.first - first(here)) * bytes, from + (own.first - here * each) * bytes,
+                own.count() * bytes);
+  for (int64_t distance = 1; distance < p; ++distance) {
+    int64_t taker = together.after(distance), owner = together.before(distance);
+    if (Range take = passed(owner, here); take.count())
+      flight.receive(together, to + (take.first - first(here)) * bytes, take.count() * bytes,
+                     owner);
+    if (Range give = passed(here, taker); give.count())
+      flight.send(together, from + (give.first - here * each) * bytes, give.count() * bytes, taker);
+  }
+}
+
+void beginAllToAll(Flight &flight, const xt_array *arrays, const int64_t *options) {
+  Communicator together = communicator(options[0]);
+  const xt_array &x = arrays[0], &y = arrays[1];
+  char *from = flight.read(x), *to = flight.write(y);
+  if (!from || !to)
+    return;
+  int64_t p = together.processes, here = together.index, rows = x.sizes[0];
+  int64_t bytes = y.sizes[1] * bytesOf(x.type); // of a row, as one process has it afterwards
+  for (int32_t axis = 2; axis < x.rank; ++axis)
+    bytes *= x.sizes[axis];
+  // The columns of one process, row by row.
+  auto cut = [&](int64_t process, char *into) {
+    for (int64_t row = 0; row < rows; ++row)
+      std::memcpy(into + row * bytes, from + (row * p + process) * bytes, bytes);
+  };
+  cut(here, to + here * rows * bytes);
+  char *out = p > 1 ? flight.take((p - 1) * rows * bytes) : nullptr;
+  if (!out)
+    return;
+  for (int64_t distance = 1; distance < p; ++distance, out += rows * bytes) {
+    int64_t taker = together.after(distance), owner = together.before(distance);
+    cut(taker, out);
+    flight.receive(together, to + owner * rows * bytes, rows * bytes, owner);
+    flight.send(together, out, rows * bytes, taker);
+  }
+}
+
+using Begin = void (*)(Flight &flight, const xt_array *arrays, const int64_t *options);
+
+/// A collective of `arity` operands, then as many results: from its beginning to its end.
+void run(Begin begin, const xt_array *arrays, const int64_t *options, int64_t arity = 1) {
+  if (!isMet())
+    return;
+  Flight flight;
+  begin(flight, arrays, options);
+  flight.wait(arrays + arity);
+}
+
+/// Begins it, and writes to the last out what xt_wait ends.
+void start(Begin begin, const xt_array *arrays, const int64_t *options, int64_t arity = 1) {
+  Flight *flight = nullptr;
+  if (isMet()) {
+    flight = new Flight;
+    begin(*flight, arrays, options);
+    underWay.push_back(flight);
+    duringLoops = progress;
+  }
+  *static_cast<Flight **>(arrays[2 * arity].data) = flight;
 }
 
 } // namespace
@@ -198,119 +358,36 @@ void xt_process_index(const xt_array *arrays, const int64_t *options) {
 }
 
 void xt_all_reduce(const xt_array *arrays, const int64_t *options) {
-  if (!isMet())
-    return;
-  Communicator together = communicator(options[0]);
-  const xt_array &x = arrays[0], &y = arrays[1];
-  Packed from(x, true), to(y, false);
-  if (!from.data || !to.data)
-    return;
-  intptr_t type = typeOf(x.type, options[2]), op = opOf(options[1], x.type);
-  int64_t count = countOf(x), bytes = bytesOf(x.type);
-  for (int64_t done = 0; done < count; done += kMostAtOnce) {
-    int some = static_cast<int>(std::min(kMostAtOnce, count - done));
-    sent += int64_t(2) * some * bytes * (together.processes - 1) / together.processes;
-    registry().mpi.all_reduce(from.data + done * bytes, to.data + done * bytes, some, type, op,
-                              together.handle);
-  }
-  to.store();
+  run(beginAllReduce, arrays, options, options[3]);
 }
-
 void xt_all_gather(const xt_array *arrays, const int64_t *options) {
-  if (!isMet())
-    return;
-  Communicator together = communicator(options[0]);
-  const xt_array &x = arrays[0], &y = arrays[1];
-  Packed from(x, true), to(y, false);
-  if (!from.data || !to.data)
-    return;
-  // Bytes of any type; those of all processes at once where they fit.
-  int64_t bytes = countOf(x) * bytesOf(x.type);
-  sent += bytes * (together.processes - 1);
-  intptr_t byte = registry().mpi.types[XT_I8];
-  if (bytes <= kMostAtOnce) {
-    registry().mpi.all_gather(from.data, static_cast<int>(bytes), byte, to.data,
-                              static_cast<int>(bytes), byte, together.handle);
-  } else {
-    char *some = static_cast<char *>(xt_arena_acquire(kMostAtOnce * together.processes));
-    if (!some)
-      return;
-    for (int64_t done = 0; done < bytes; done += kMostAtOnce) {
-      int64_t part = std::min(kMostAtOnce, bytes - done);
-      registry().mpi.all_gather(from.data + done, static_cast<int>(part), byte, some,
-                                static_cast<int>(part), byte, together.handle);
-      for (int64_t p = 0; p < together.processes; ++p)
-        std::memcpy(to.data + p * bytes + done, some + p * part, part);
-    }
-    xt_arena_release(some);
-  }
-  to.store();
+  run(beginAllGather, arrays, options);
 }
-
-void xt_halo(const xt_array *arrays, const int64_t *options) {
-  if (!isMet())
-    return;
-  Communicator together = communicator(options[0]);
-  const xt_array &x = arrays[0], &y = arrays[1];
-  Packed from(x, true), to(y, false);
-  if (!from.data || !to.data)
-    return;
-  int64_t p = together.processes, here = together.index, each = x.sizes[0], size = y.sizes[0];
-  int64_t bytes = bytesOf(x.type); // of a position
-  for (int32_t axis = 1; axis < x.rank; ++axis)
-    bytes *= x.sizes[axis];
-  auto has = [&](int64_t process) { return Range{process * each, (process + 1) * each}; };
-  auto first = [&](int64_t process) { return options[1] + process * options[2]; };
-  // What one process has and another gets.
-  auto passed = [&](int64_t owner, int64_t taker) {
-    return both(has(owner), {first(taker), first(taker) + size});
-  };
-  Range inside = both({0, p * each}, {first(here), first(here) + size});
-  if (inside.count() < size)
-    std::memset(to.data, 0, size * bytes);
-  if (Range own = passed(here, here); own.count())
-    std::memcpy(to.data + (own.first - first(here)) * bytes,
-                from.data + (own.first - here * each) * bytes, own.count() * bytes);
-  // All processes exchange at one distance at a time: each waits for those that do so, too.
-  for (int64_t distance = 1; distance < p; ++distance) {
-    int64_t taker = (here + distance) % p, owner = (here + p - distance) % p;
-    Range give = passed(here, taker), take = passed(owner, here);
-    char *given = give.count() ? from.data + (give.first - here * each) * bytes : from.data;
-    char *taken = take.count() ? to.data + (take.first - first(here)) * bytes : to.data;
-    exchange(together, given, give.count() * bytes, taker, taken, take.count() * bytes, owner);
-  }
-  to.store();
-}
-
+void xt_halo(const xt_array *arrays, const int64_t *options) { run(beginHalo, arrays, options); }
 void xt_all_to_all(const xt_array *arrays, const int64_t *options) {
-  if (!isMet())
+  run(beginAllToAll, arrays, options);
+}
+
+void xt_start_all_reduce(const xt_array *arrays, const int64_t *options) {
+  start(beginAllReduce, arrays, options, options[3]);
+}
+void xt_start_all_gather(const xt_array *arrays, const int64_t *options) {
+  start(beginAllGather, arrays, options);
+}
+void xt_start_halo(const xt_array *arrays, const int64_t *options) {
+  start(beginHalo, arrays, options);
+}
+void xt_start_all_to_all(const xt_array *arrays, const int64_t *options) {
+  start(beginAllToAll, arrays, options);
+}
+
+void xt_wait(const xt_array *arrays, const int64_t *options) {
+  auto *flight = *static_cast<Flight **>(arrays[0].data);
+  if (!flight)
     return;
-  Communicator together = communicator(options[0]);
-  const xt_array &x = arrays[0], &y = arrays[1];
-  Packed from(x, true), to(y, false);
-  if (!from.data || !to.data)
-    return;
-  int64_t p = together.processes, here = together.index, rows = x.sizes[0];
-  int64_t bytes = y.sizes[1] * bytesOf(x.type); // of a row, as one process has it afterwards
-  for (int32_t axis = 2; axis < x.rank; ++axis)
-    bytes *= x.sizes[axis];
-  // The columns of one process, row by row.
-  auto cut = [&](int64_t process, char *into) {
-    for (int64_t row = 0; row < rows; ++row)
-      std::memcpy(into + row * bytes, from.data + (row * p + process) * bytes, bytes);
-  };
-  cut(here, to.data + here * rows * bytes);
-  if (p > 1 && rows * bytes > 0) {
-    char *some = static_cast<char *>(xt_arena_acquire(rows * bytes));
-    if (!some)
-      return;
-    for (int64_t distance = 1; distance < p; ++distance) { // as in a halo
-      int64_t taker = (here + distance) % p, owner = (here + p - distance) % p;
-      cut(taker, some);
-      exchange(together, some, rows * bytes, taker, to.data + owner * rows * bytes, rows * bytes,
-               owner);
-    }
-    xt_arena_release(some);
-  }
-  to.store();
+  flight->wait(arrays + 1 + options[0]);
+  underWay.erase(std::find(underWay.begin(), underWay.end(), flight));
+  if (underWay.empty())
+    duringLoops = nullptr;
+  delete flight;
 }

@@ -8,6 +8,10 @@ namespace xtensor {
 struct Communicator {
   intptr_t handle;
   int64_t index, processes; ///< this process's place, and how many there are
+
+  /// The processes at a distance, in a ring.
+  int64_t after(int64_t distance) const { return (index + distance) % processes; }
+  int64_t before(int64_t distance) const { return (index + processes - distance) % processes; }
 };
 
 /// The one of this number.

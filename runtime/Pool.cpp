@@ -109,6 +109,8 @@ struct Pool {
     // The owner returns from the loop when all is finished, so a share is told before that.
     int64_t begin = xtensor::isProfiling() ? xtensor::profile::now() : 0;
     do {
+      if (xtensor::duringLoops)
+        xtensor::duringLoops();
       body(ctx, chunk);
       if (begin)
         xtensor::profile::add(kernel, XT_SPAN_SHARE, std::exchange(begin, xtensor::profile::now()));
@@ -270,6 +272,8 @@ void runRange(void *arg, int64_t chunk) {
 
 } // namespace
 
+thread_local void (*xtensor::duringLoops)() = nullptr;
+
 bool xtensor::insideParallelLoop() { return inside; }
 
 void xtensor::runChunks(void (*body)(void *, int64_t), void *ctx, int64_t chunks, bool urgent) {
@@ -282,8 +286,11 @@ void xtensor::runChunks(void (*body)(void *, int64_t), void *ctx, int64_t chunks
     p.owned.store(false, std::memory_order_release);
     return;
   }
-  for (int64_t i = 0; i < chunks; ++i)
+  for (int64_t i = 0; i < chunks; ++i) {
+    if (duringLoops)
+      duringLoops();
     body(ctx, i);
+  }
 }
 
 void xt_parallel_for(void (*body)(void *, int64_t, int64_t), void *ctx, int64_t n, int64_t grain) {
@@ -292,8 +299,11 @@ void xt_parallel_for(void (*body)(void *, int64_t, int64_t), void *ctx, int64_t 
   grain = std::max<int64_t>(grain, 1);
   int threads = inside || n <= grain ? 1 : xt_num_threads();
   int64_t chunks = std::min<int64_t>(n / grain, threads * kChunksPerThread);
-  if (threads == 1 || chunks < 2)
+  if (threads == 1 || chunks < 2) {
+    if (xtensor::duringLoops)
+      xtensor::duringLoops();
     return body(ctx, 0, n);
+  }
   Range range{body, ctx, n, chunks, xtensor::currentCall()};
   xtensor::runChunks(runRange, &range, chunks, n / grain >= kGrainsWorthWaking);
 }

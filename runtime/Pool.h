@@ -12,4 +12,7 @@ void runChunks(void (*body)(void *ctx, int64_t chunk), void *ctx, int64_t chunks
 /// Whether this thread already runs inside a parallel loop.
 bool insideParallelLoop();
 
+/// What this thread calls, if not null, each time that it takes a part of a parallel loop.
+extern thread_local void (*duringLoops)() __attribute__((tls_model("initial-exec")));
+
 } // namespace xtensor

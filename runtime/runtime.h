@@ -98,21 +98,28 @@ typedef struct xt_array {
 XT_API void xt_set_callback(int32_t (*callback)(const xt_array *arrays, const int64_t *options));
 
 /* The functions of the MPI library of this process, which Python finds. Handles are as its ABI
- * passes them, in a word; `create_op` writes one to its last argument. types: of XT_I8 to XT_I64,
- * the unsigned ones, XT_F32 and XT_F64. ops: sum, product, maximum, minimum. */
+ * passes them, in a word; the last argument of `create_op` and of functions that begin something is
+ * where to write one. types: of XT_I8 to XT_I64, the unsigned ones, XT_F32 and XT_F64. ops: sum,
+ * product, maximum, minimum. */
 typedef struct xt_mpi {
   int (*all_reduce)(const void *from, void *to, int count, intptr_t type, intptr_t op,
                     intptr_t communicator);
   int (*all_gather)(const void *from, int count, intptr_t type, void *to, int to_count,
                     intptr_t to_type, intptr_t communicator);
-  int (*exchange)(const void *from, int count, intptr_t type, int to_process, int to_tag, void *to,
-                  int to_count, intptr_t to_type, int from_process, int from_tag,
-                  intptr_t communicator, void *status);
+  int (*start_all_reduce)(const void *from, void *to, int count, intptr_t type, intptr_t op,
+                          intptr_t communicator, intptr_t *request);
+  int (*start_all_gather)(const void *from, int count, intptr_t type, void *to, int to_count,
+                          intptr_t to_type, intptr_t communicator, intptr_t *request);
+  int (*send)(const void *from, int count, intptr_t type, int to_process, int tag,
+              intptr_t communicator, intptr_t *request);
+  int (*receive)(void *to, int count, intptr_t type, int from_process, int tag,
+                 intptr_t communicator, intptr_t *request);
+  int (*wait)(intptr_t *request, void *status);
+  int (*test)(intptr_t *request, int *is_done, void *status);
   int (*create_op)(void (*combine)(const void *from, void *to, const int *count, const void *type),
                    int commutes, intptr_t *op);
   intptr_t types[10];
   intptr_t ops[4];
-  int nobody; /* as a process: nothing is sent, or received */
 } xt_mpi;
 XT_API void xt_set_mpi(const xt_mpi *mpi);
 /* From now on collectives know it, by the number that is returned. */

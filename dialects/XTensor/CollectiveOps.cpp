@@ -9,17 +9,23 @@ using namespace xtensor;
 
 LogicalResult AllReduceOp::inferReturnTypes(MLIRContext *, MaybeLoc, Adaptor adaptor,
                                             Types &types) {
-  types.push_back(adaptor.getX().getType());
+  llvm::append_range(types, adaptor.getXs().getTypes());
   return success();
 }
 
 LogicalResult AllReduceOp::verify() {
+  if (getXs().empty())
+    return emitOpError() << "there is no array to combine";
+  Type element = arrayType(getXs().front()).getElementType();
+  for (Value x : getXs().drop_front())
+    if (arrayType(x).getElementType() != element)
+      return emitOpError() << Fault::DType << "arrays of " << element << " and "
+                           << arrayType(x).getElementType() << " are not sent together";
   bool ofBools = llvm::is_contained({ReduceKind::any, ReduceKind::all}, getKind());
   if (llvm::is_contained({ReduceKind::argmax, ReduceKind::argmin}, getKind()))
     return emitOpError() << "there is no " << stringifyReduceKind(getKind()) << " of processes";
-  if (ofBools != arrayType(getX()).isBool())
-    return emitOpError() << Fault::DType << stringifyReduceKind(getKind()) << " of "
-                         << arrayType(getX()).getElementType();
+  if (ofBools != arrayType(getXs().front()).isBool())
+    return emitOpError() << Fault::DType << stringifyReduceKind(getKind()) << " of " << element;
   return success();
 }
 

@@ -16,20 +16,22 @@ class XTensor_CollectiveOp<string mnemonic> : XTensor_InferredOp<mnemonic> {
 def XTensor_AllReduceOp : XTensor_CollectiveOp<"all_reduce"> {
   let summary = "Combination of the arrays of all processes along a dim of the mesh";
   let description = [{
-    Each element of the result combines the elements of all processes at this position, for example
-    by a sum. Every process gets the result. In `max` and `min`, NaN wins.
+    Each element of a result combines the elements of all processes at this position, for example
+    by a sum. Every process gets the results. In `max` and `min`, NaN wins. Several arrays are sent
+    in one message.
 
     Constraints:
     * (all_reduce_c1) `any` and `all` take bools, the other kinds numbers. The op does not have the
       kinds `argmax` and `argmin`.
+    * (all_reduce_c2) There is at least one array, and all have one element type.
 
     Example: `xtensor.all_reduce sum %x across data communicator 0 : !xtensor.array<k: 3, f32>`
   }];
-  let arguments = (ins XTensor_ReduceKind:$kind, XTensor_ArrayType:$x, StrAttr:$axis,
+  let arguments = (ins XTensor_ReduceKind:$kind, Variadic<XTensor_ArrayType>:$xs, StrAttr:$axis,
                        I64Attr:$communicator);
-  let results = (outs XTensor_ArrayType:$y);
+  let results = (outs Variadic<XTensor_ArrayType>:$ys);
   let assemblyFormat = [{
-    $kind $x `across` custom<Name>($axis) `communicator` $communicator attr-dict `:` type($x)
+    $kind $xs `across` custom<Name>($axis) `communicator` $communicator attr-dict `:` type($xs)
   }];
   let hasVerifier = 1;
 }

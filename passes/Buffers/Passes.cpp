@@ -28,5 +28,7 @@ void xtensor::buildBuffersPipeline(OpPassManager &pm) {
   pm.addPass(createBufferize());
   pm.addNestedPass<func::FuncOp>(createLoopBuffers());
   pm.addNestedPass<func::FuncOp>(createReuseArguments());
+  // Before results are arguments, which could be the same memory.
+  pm.addNestedPass<func::FuncOp>(createOverlapCollectives());
   pm.addNestedPass<func::FuncOp>(createOutParams());
 }

@@ -183,4 +183,30 @@ def VerifyBuffers : Pass<"xtensor-verify-buffers", "::mlir::ModuleOp"> {
   }];
 }
 
+def OverlapCollectives : Pass<"xtensor-overlap-collectives", "::mlir::func::FuncOp"> {
+  let summary = "Let collectives run while the program computes what does not need them";
+  let description = [{
+    Why: a process that waits for the messages of others could compute meanwhile. The pass replaces
+    a collective by a routine that starts it, and by `xt_wait`. It puts `xt_wait` before the first
+    op that reads or writes the result, or writes the operand. If that is the next op which does
+    something, the collective stays as it is. Collectives start in the order of the program, which
+    is the same in all processes. Upstream's dialect `mpi` has `isend`, `irecv` and `wait`, but no
+    collective that is not waited for, and no pass that places a wait.
+
+    ```mlir
+    xtensor.library "xt_all_reduce" ins(%p : memref<3xf32>) outs(%g : memref<3xf32>) {options = ..}
+    linalg.exp ins(%x) outs(%y)
+    linalg.exp ins(%g) outs(%z)
+    ==>
+    %n = memref.alloc() : memref<i64>
+    xtensor.library "xt_start_all_reduce" ins(%p : memref<3xf32>)
+        outs(%g, %n : memref<3xf32>, memref<i64>) {options = ..}
+    linalg.exp ins(%x) outs(%y)
+    xtensor.library "xt_wait" ins(%n, %p : memref<i64>, memref<3xf32>) outs(%g : memref<3xf32>)
+    linalg.exp ins(%g) outs(%z)
+    ```
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
 #endif // XTENSOR_PASSES_BUFFERS

@@ -1,8 +1,11 @@
+#include "Distribute/CombineReductions.h"
 #include "Distribute/Distributor.h"
 #include "Distribute/Order.h"
 #include "Distribute/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+
+#include <map>
 
 using namespace mlir;
 using namespace xtensor;
@@ -33,15 +36,16 @@ static bool joinSums(AddOp add, unsigned place) {
       other = sumFor(inner, inner->getOperand(i));
       rest = inner->getOperand(1 - i);
     }
-  bool isAlike = other && other.getX().getType() == sum.getX().getType() &&
+  bool isAlike = other && other->getOperandTypes() == sum->getOperandTypes() &&
                  other.getCommunicator() == sum.getCommunicator();
   if (!isAlike)
     return false;
   OpBuilder b(add);
   Location loc = add.getLoc();
-  Value joined = AddOp::create(b, loc, other.getX(), sum.getX());
-  joined =
-      AllReduceOp::create(b, loc, ReduceKind::sum, joined, sum.getAxis(), sum.getCommunicator());
+  Value joined = AddOp::create(b, loc, other.getXs().front(), sum.getXs().front());
+  joined = AllReduceOp::create(b, loc, ReduceKind::sum, ValueRange(joined), sum.getAxis(),
+                               sum.getCommunicator())
+               .getResult(0);
   if (rest)
     joined = AddOp::create(b, loc, rest, joined);
   if (joined.getType() != add.getType()) // the dims in another order
@@ -65,16 +69,20 @@ static void joinSums(func::FuncOp func) {
 
 /// Processes whose parts differ in size compile different programs, which must run the same
 /// collectives. So later passes must not merge two of them in only one process, as where both send
-/// an empty part. Only those that have one operand here get one number.
+/// an empty part. Only those that have the same operands here get one number.
 static void numberCollectives(func::FuncOp func) {
-  llvm::DenseMap<std::tuple<Value, Block *, Attribute, Attribute>, int64_t> numbers;
+  std::map<std::tuple<SmallVector<void *>, Block *, void *, void *>, int64_t> numbers;
   Builder b(func.getContext());
   func.walk([&](Operation *op) {
     if (!isa<AllGatherOp, AllReduceOp, AllToAllOp, HaloOp>(op))
       return;
+    SmallVector<void *> operands;
+    for (Value x : op->getOperands())
+      operands.push_back(x.getAsOpaquePointer());
+    void *name = op->getName().getAsOpaquePointer();
     auto key =
-        std::make_tuple(op->getOperand(0), op->getBlock(), Attribute(op->getAttrDictionary()),
-                        Attribute(op->getName().getIdentifier()));
+        std::make_tuple(std::move(operands), op->getBlock(),
+                        const_cast<void *>(op->getAttrDictionary().getAsOpaquePointer()), name);
     int64_t next = static_cast<int64_t>(numbers.size());
     int64_t number = numbers.try_emplace(key, next).first->second;
     op->setAttr(kOrderAttr, b.getI64IntegerAttr(number));
@@ -109,6 +117,7 @@ struct Distribute : xtensor::impl::DistributeBase<Distribute> {
       if (failed(Distributor(func).run()))
         return signalPassFailure();
       joinSums(func);
+      combineReductions(func);
       if (isNumbered)
         numberCollectives(func);
     }

@@ -279,8 +279,9 @@ Value Distributor::combined(ReduceKind kind, Value partial, ArrayRef<const MeshD
                             Type element) {
   partial = widened(partial);
   for (const MeshDim *along : across)
-    partial = AllReduceOp::create(b, location, kind, partial, along->name.getValue(),
-                                  along->communicator);
+    partial = AllReduceOp::create(b, location, kind, ValueRange(partial), along->name.getValue(),
+                                  along->communicator)
+                  .getResult(0);
   return as(partial, element);
 }
 

@@ -17,16 +17,23 @@ static SmallVector<int64_t> withOrder(Operation *op, ArrayRef<int64_t> options) 
 }
 
 static void lowerAllReduce(AllReduceOp op, Lowering &to) {
-  ArrayType type = arrayType(op.getY());
-  Stored x = to.stored(op.getX());
-  SmallVector<Attribute> order(x.order.begin(), x.order.end());
+  SmallVector<Value> inputs, outs;
+  SmallVector<Stored> stored;
+  for (auto [x, y] : llvm::zip_equal(op.getXs(), op.getYs())) {
+    stored.push_back(to.stored(x));
+    const auto &names = stored.back().order;
+    SmallVector<Attribute> order(names.begin(), names.end());
+    inputs.push_back(stored.back().tensor);
+    outs.push_back(to.empty(reordered(arrayType(y), order)));
+  }
+  bool isUnsigned = arrayType(op.getYs().front()).getElementType().isUnsignedInteger();
   SmallVector<int64_t> options{static_cast<int64_t>(op.getCommunicator()),
-                               static_cast<int64_t>(op.getKind()),
-                               type.getElementType().isUnsignedInteger()};
-  auto call =
-      LibraryOp::create(to.b, to.loc(), "xt_all_reduce", x.tensor, to.empty(reordered(type, order)),
-                        ArrayAttr(), withOrder(op, options));
-  to.setStored(op.getY(), call.getResult(0), x.order);
+                               static_cast<int64_t>(op.getKind()), isUnsigned,
+                               static_cast<int64_t>(inputs.size())};
+  auto call = LibraryOp::create(to.b, to.loc(), "xt_all_reduce", inputs, outs, ArrayAttr(),
+                                withOrder(op, options));
+  for (auto [y, result, x] : llvm::zip_equal(op.getYs(), call.getResults(), stored))
+    to.setStored(y, result, x.order);
 }
 
 /// A routine on arrays that are stored with these dims first.

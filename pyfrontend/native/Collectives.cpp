@@ -28,15 +28,20 @@ bool words(PyObject *sequence, intptr_t *to, Py_ssize_t count) {
 PyObject *setMpi(PyObject *, PyObject *args) {
   PyObject *functions, *types, *ops;
   xt_mpi mpi;
-  if (!PyArg_ParseTuple(args, "OOOi", &functions, &types, &ops, &mpi.nobody))
+  if (!PyArg_ParseTuple(args, "OOO", &functions, &types, &ops))
     return nullptr;
-  intptr_t found[4];
-  if (!words(functions, found, 4) || !words(types, mpi.types, 10) || !words(ops, mpi.ops, 4))
+  intptr_t found[9];
+  if (!words(functions, found, 9) || !words(types, mpi.types, 10) || !words(ops, mpi.ops, 4))
     return nullptr;
   mpi.all_reduce = reinterpret_cast<decltype(mpi.all_reduce)>(found[0]);
   mpi.all_gather = reinterpret_cast<decltype(mpi.all_gather)>(found[1]);
-  mpi.exchange = reinterpret_cast<decltype(mpi.exchange)>(found[2]);
-  mpi.create_op = reinterpret_cast<decltype(mpi.create_op)>(found[3]);
+  mpi.start_all_reduce = reinterpret_cast<decltype(mpi.start_all_reduce)>(found[2]);
+  mpi.start_all_gather = reinterpret_cast<decltype(mpi.start_all_gather)>(found[3]);
+  mpi.send = reinterpret_cast<decltype(mpi.send)>(found[4]);
+  mpi.receive = reinterpret_cast<decltype(mpi.receive)>(found[5]);
+  mpi.wait = reinterpret_cast<decltype(mpi.wait)>(found[6]);
+  mpi.test = reinterpret_cast<decltype(mpi.test)>(found[7]);
+  mpi.create_op = reinterpret_cast<decltype(mpi.create_op)>(found[8]);
   xt_set_mpi(&mpi);
   Py_RETURN_NONE;
 }
@@ -74,7 +79,7 @@ PyObject *setDisagreement(PyObject *, PyObject *callable) {
 
 PyMethodDef functions[] = {
     {"set_mpi", setMpi, METH_VARARGS,
-     "set_mpi(functions, types, ops, nobody)\n--\n\nThe addresses and handles of xt_mpi "
+     "set_mpi(functions, types, ops)\n--\n\nThe addresses and handles of xt_mpi "
      "(runtime.h)."},
     {"add_communicator", addCommunicator, METH_VARARGS,
      "add_communicator(handle, index, processes)\n--\n\nThe number by which collectives know it."},

@@ -52,13 +52,13 @@ def connect(mpi: Any) -> None:
     if _connected:
         return
     found = _shared_library()
-    names = ("MPI_Allreduce", "MPI_Allgather", "MPI_Sendrecv", "MPI_Op_create")
-    functions = [ctypes.cast(getattr(found, name), ctypes.c_void_p).value or 0 for name in names]
+    names = ["Allreduce", "Allgather", "Iallreduce", "Iallgather", "Isend", "Irecv", "Wait", "Test", "Op_create"]
+    functions = [ctypes.cast(getattr(found, f"MPI_{name}"), ctypes.c_void_p).value or 0 for name in names]
     types = [mpi.INT8_T, mpi.INT16_T, mpi.INT32_T, mpi.INT64_T]
     types += [mpi.UINT8_T, mpi.UINT16_T, mpi.UINT32_T, mpi.UINT64_T, mpi.FLOAT, mpi.DOUBLE]
     ops = [mpi.SUM, mpi.PROD, mpi.MAX, mpi.MIN]
     handles, kinds = ([mpi._handleof(one) for one in some] for some in (types, ops))
-    _native.set_mpi(functions, handles, kinds, mpi.PROC_NULL)
+    _native.set_mpi(functions, handles, kinds)
     _connected = True
     if mpi.COMM_WORLD.Get_size() == 1:
         return

@@ -8,7 +8,7 @@
 // CHECK-SAME: %[[X:[a-z0-9]+]]: !xtensor.array<b: 4, i: 3, f32>{{.*}}, %[[W:[a-z0-9]+]]: !xtensor.array<i: 3, f32>
 // CHECK-NEXT: %[[Y:.+]] = xtensor.contract %[[X]], %[[W]] over [i] : !xtensor.array<b: 4, i: 3, f32>, !xtensor.array<i: 3, f32>
 // CHECK-NEXT: %[[P:.+]] = xtensor.contract %[[X]], %[[Y]] over [b]
-// CHECK-NEXT: %[[G:.+]] = xtensor.all_reduce sum %[[P]] across data communicator 7 : <i: 3, f32>
+// CHECK-NEXT: %[[G:.+]] = xtensor.all_reduce sum %[[P]] across data communicator 7 : !xtensor.array<i: 3, f32>
 // CHECK-NEXT: return %[[G]] : !xtensor.array<i: 3, f32>
 func.func @main(%x: !x, %w: !w) -> !w
     attributes {xtensor.mesh = {data = array<i64: 2, 7>}, xtensor.split = {b = "data"}} {
@@ -173,4 +173,50 @@ func.func @position(%x: !xtensor.array<b: 8, i: 3, f32>) -> !xtensor.array<i: 3,
     attributes {xtensor.mesh = {data = array<i64: 2, 0>}, xtensor.split = {b = "data"}} {
   %y = xtensor.reduce argmax %x over [b] : !xtensor.array<b: 8, i: 3, f32>
   return %y : !xtensor.array<i: 3, i64>
+}
+
+// -----
+
+// Small sums across the same processes are sent in one message; what reads one of them comes after
+// it. The large one has a message of its own.
+// CHECK-LABEL: func.func @one_message(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: !xtensor.array<b: 4, i: 3, f32>
+// CHECK: %[[S:.+]] = xtensor.reduce sum %[[X]] over [b]
+// CHECK: %[[E:.+]] = xtensor.exp %[[X]]
+// CHECK: %[[T:.+]] = xtensor.reduce sum %[[E]] over [b, i]
+// CHECK: %[[M:.+]] = xtensor.reduce max %[[X]] over [b]
+// CHECK: xtensor.all_reduce max %[[M]] across data
+// CHECK: xtensor.all_reduce sum %{{.+}} across data communicator 7 : !xtensor.array<i: 3, j: 65536, f32>
+// CHECK: %[[L:.+]] = xtensor.reduce sum %{{.+}} over [b, i]
+// CHECK: %[[ALL:.+]]:3 = xtensor.all_reduce sum %[[S]], %[[T]], %[[L]] across data communicator 7 : !xtensor.array<i: 3, f32>, !xtensor.array<f32>, !xtensor.array<f32>
+// CHECK: xtensor.sin %[[ALL]]#0
+// CHECK-NOT: all_reduce
+func.func @one_message(%x: !xtensor.array<b: 8, i: 3, f32>, %v: !xtensor.array<b: 8, j: 65536, f32>)
+    -> (!xtensor.array<i: 3, f32>, !xtensor.array<f32>, !xtensor.array<i: 3, f32>, !xtensor.array<i: 3, j: 65536, f32>, !xtensor.array<f32>)
+    attributes {xtensor.mesh = {data = array<i64: 2, 7>}, xtensor.split = {b = "data"}} {
+  %s = xtensor.reduce sum %x over [b] : !xtensor.array<b: 8, i: 3, f32>
+  %y = xtensor.sin %s : !xtensor.array<i: 3, f32>
+  %e = xtensor.exp %x : !xtensor.array<b: 8, i: 3, f32>
+  %t = xtensor.reduce sum %e over [b, i] : !xtensor.array<b: 8, i: 3, f32>
+  %m = xtensor.reduce max %x over [b] : !xtensor.array<b: 8, i: 3, f32>
+  %w = xtensor.contract %x, %v over [b] : !xtensor.array<b: 8, i: 3, f32>, !xtensor.array<b: 8, j: 65536, f32>
+  %c = xtensor.cos %x : !xtensor.array<b: 8, i: 3, f32>
+  %l = xtensor.reduce sum %c over [b, i] : !xtensor.array<b: 8, i: 3, f32>
+  return %y, %t, %m, %w, %l : !xtensor.array<i: 3, f32>, !xtensor.array<f32>, !xtensor.array<i: 3, f32>, !xtensor.array<i: 3, j: 65536, f32>, !xtensor.array<f32>
+}
+
+// -----
+
+// A sum that needs another one is not sent with it.
+// CHECK-LABEL: func.func @one_after_the_other(
+// CHECK: %[[S:.+]] = xtensor.all_reduce sum %{{.+}} across data communicator 7 : !xtensor.array<f32>
+// CHECK: %[[V:.+]] = xtensor.all_reduce sum %{{.+}} across data communicator 7 : !xtensor.array<f32>
+// CHECK: return %[[V]]
+func.func @one_after_the_other(%x: !xtensor.array<b: 8, f32>) -> !xtensor.array<f32>
+    attributes {xtensor.mesh = {data = array<i64: 2, 7>}, xtensor.split = {b = "data"}} {
+  %s = xtensor.reduce sum %x over [b] : !xtensor.array<b: 8, f32>
+  %d = xtensor.sub %x, %s : !xtensor.array<b: 8, f32>, !xtensor.array<f32>
+  %q = xtensor.mul %d, %d : !xtensor.array<b: 8, f32>, !xtensor.array<b: 8, f32>
+  %v = xtensor.reduce sum %q over [b] : !xtensor.array<b: 8, f32>
+  return %v : !xtensor.array<f32>
 }

@@ -41,6 +41,14 @@ func.func @numbers(%x: !xtensor.array<b: 4, f32>) -> !xtensor.array<b: 4, f32>
 
 // -----
 
+func.func @together(%x: !xtensor.array<b: 4, f32>, %y: !xtensor.array<f64>) -> !xtensor.array<f64> {
+  // expected-error @+1 {{arrays of 'f32' and 'f64' are not sent together}}
+  %0:2 = xtensor.all_reduce sum %x, %y across data communicator 0 : !xtensor.array<b: 4, f32>, !xtensor.array<f64>
+  return %0#1 : !xtensor.array<f64>
+}
+
+// -----
+
 func.func @argmax(%x: !xtensor.array<b: 4, f32>) -> !xtensor.array<b: 4, f32> {
   // expected-error @+1 {{there is no argmax of processes}}
   %y = xtensor.all_reduce argmax %x across data communicator 0 : !xtensor.array<b: 4, f32>

@@ -3,11 +3,19 @@
 
 // CHECK-LABEL: func @reduced(
 // CHECK: %[[E:.+]] = tensor.empty() : tensor<3x2xf32>
-// CHECK: %[[Y:.+]] = xtensor.library "xt_all_reduce" ins(%{{.+}} : tensor<3x2xf32>) outs(%[[E]] : tensor<3x2xf32>) {options = array<i64: 4, 2, 0>} -> tensor<3x2xf32>
+// CHECK: %[[Y:.+]] = xtensor.library "xt_all_reduce" ins(%{{.+}} : tensor<3x2xf32>) outs(%[[E]] : tensor<3x2xf32>) {options = array<i64: 4, 2, 0, 1>} -> tensor<3x2xf32>
 // CHECK: return %[[Y]]
 func.func @reduced(%x: !xtensor.array<a: 3, b: 2, f32>) -> !xtensor.array<a: 3, b: 2, f32> {
   %y = xtensor.all_reduce max %x across data communicator 4 : !xtensor.array<a: 3, b: 2, f32>
   return %y : !xtensor.array<a: 3, b: 2, f32>
+}
+
+// One message of two arrays.
+// CHECK-LABEL: func @together(
+// CHECK: xtensor.library "xt_all_reduce" ins(%{{.+}}, %{{.+}} : tensor<3xi32>, tensor<i32>) outs(%{{.+}}, %{{.+}} : tensor<3xi32>, tensor<i32>) {options = array<i64: 4, 0, 1, 2>} -> tensor<3xi32>, tensor<i32>
+func.func @together(%x: !xtensor.array<a: 3, ui32>, %y: !xtensor.array<ui32>) -> (!xtensor.array<a: 3, ui32>, !xtensor.array<ui32>) {
+  %0:2 = xtensor.all_reduce sum %x, %y across data communicator 4 : !xtensor.array<a: 3, ui32>, !xtensor.array<ui32>
+  return %0#0, %0#1 : !xtensor.array<a: 3, ui32>, !xtensor.array<ui32>
 }
 
 // CHECK-LABEL: func @gathered(

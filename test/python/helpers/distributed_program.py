@@ -188,6 +188,26 @@ case(
     ),
     Y,
 )
+
+
+def beside(x: Any, y: Any, w: Any, i: Any) -> Any:
+    """Messages of each kind that travel while the next matrix product is computed."""
+    near, moved, summed = xt.pad(y, b=(1, 0)).isel(b=slice(0, 16)), x.rename(b="i", i="b"), x.sum("b")
+    hidden = xt.tanh(xt.dot(x, w, dim="i"))
+    found = x.isel(b=i)
+    hidden = xt.tanh(xt.dot(hidden, w.rename(i="h", h="i"), dim="h"))
+    return near * 2, moved - 1, summed / 3, found + hidden.sum(), hidden
+
+
+case("messages beside products", beside, array(b=8, i=8), array(b=16, i=3), array(i=8, h=8), array("int64", k=5))
+case(
+    "messages beside products, gradients",
+    xt.value_and_grad(lambda *a: sum((y**2).sum() for y in beside(*a)), wrt=(0, 1, 2)),
+    array(b=8, i=8),
+    array(b=16, i=3),
+    array(i=8, h=8),
+    array("int64", k=5),
+)
 case("near, and all", lambda x: (xt.roll(x, b=1), xt.sort(x, "b")), Y)
 case("near: hvp", lambda x: xt.hvp(lambda x: (xt.roll(x, b=1) ** 2 * xt.sin(x)).sum(), (x,), (xt.cos(x),)), Y)
 case("rolling", lambda x: x.rolling(b=3).mean(), X)

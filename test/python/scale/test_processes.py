@@ -61,6 +61,22 @@ def test_programs_send_the_least_possible(count: int) -> None:
         assert sent == least, model
 
 
+def test_messages_travel_while_the_program_computes() -> None:
+    def loss(w: Any, x: Any) -> Any:
+        for v in w:
+            x = xt.tanh(xt.dot(x, v, dim="i").rename(j="i"))
+        return (x * x).mean()
+
+    w, x = [xt.ones(i=130, j=130), xt.ones(i=130, j=130), xt.ones(i=130, j=3)], xt.ones(b=8, i=130)
+    step = xt.jit(xt.value_and_grad(loss), mesh=xt.Mesh(data=1), split={"b": "data"})
+    lowered = step.lower(w, x)
+    # The loss and the gradient of the small weights in one message; those of the others by themselves.
+    sums = re.findall(r"all_reduce sum ([^:]*) across", lowered.as_text("distributed"))
+    assert [len(operands.split(",")) for operands in sums] == [2, 1, 1]
+    calls = re.findall(r'library "(xt_\w*(?:reduce|wait))"', lowered.as_text("buffers"))
+    assert calls == ["xt_start_all_reduce"] * 3 + ["xt_wait"] * 3
+
+
 def test_a_mesh_of_one_process_is_this_one() -> None:
     mesh = xt.Mesh(data=1)
     f = xt.jit(lambda x: x - x.mean("b"), mesh=mesh, split={"b": "data"})
