@@ -9,9 +9,9 @@ import numpy as np
 
 from ..base import tree
 from ..base.dims import describe_array
-from ..base.errors import UnsupportedError
 from ..call.arrays import array, as_array
-from ..labels.xarray import Labels, labels_of
+from ..labels.parts import joined
+from ..labels.xarray import labels_of
 from ..values.mesh import Layout, Mesh
 
 
@@ -64,25 +64,6 @@ def gather(x: Any, mesh: Mesh, split: Mapping[str, str]) -> Any:
         for along, d in split_dims.items():
             values = np.concatenate(mesh.comms[along].allgather(values), given.dims.index(d))
         made = array(values, given.dims)
-        return made if given.meta is None else made._with_meta(_joined(labels_of(given), split_dims, mesh))
+        return made if given.meta is None else made._with_meta(joined("xt.gather", labels_of(given), split_dims, mesh))
 
     return tree.map(whole, parts)
-
-
-def _joined(labels: Labels, split_dims: Mapping[str, str], mesh: Mesh) -> Labels:
-    """The labels of the whole of an array; all processes have coordinates of the same names."""
-    coords = {}
-    for name in sorted(labels.coords):
-        variable = labels.coords[name]
-        for along, d in split_dims.items():
-            if d not in variable.dims:
-                continue
-            if labels.levels:
-                raise UnsupportedError(
-                    f"xt.gather: labels of several levels along {d!r} are not joined. Pass x.reset_index(..), or "
-                    "xt.array(x.values, x.dims)"
-                )
-            concat: Any = type(variable).concat
-            variable = concat(mesh.comms[along].allgather(variable), d)
-        coords[name] = variable
-    return Labels({name: coords[name] for name in labels.coords}, labels.name, labels.attrs, labels.levels)

@@ -11,6 +11,7 @@ from ..base.ranges import of_ints
 from ..compiler.executable import load
 from ..labels import dataset as _dataset  # noqa: F401 (makes Datasets pytrees)
 from ..labels.origins import origins
+from ..labels.parts import label_parts
 from ..labels.relabel import Relabel
 from ..labels.xarray import announce
 from ..trace.program import Program
@@ -54,6 +55,8 @@ class Entry:
         "key",
         "labelled",
         "labels",
+        "layout",
+        "outputs",
         "outside",
         "ranges",
         "relabel",
@@ -75,6 +78,7 @@ class Entry:
         self.inputs = program.inputs
         # It serves calls with the labels that it was traced for, and no others; or it makes labels.
         self.by_labels = program.consulted or bool(program.own)
+        self.layout, self.outputs = program.layout, program.outputs
         self.ranges = program.ranges
         self.inline = inline  # the function is one op: what is wrong with it is wrong at the caller's line
         # Arrays with labels among those that the function reads from outside, by number.
@@ -106,6 +110,10 @@ class Entry:
         results = self.run(arrays)
         if self.relabel is not None:
             every = {**labelled, **self.labelled}
+            if self.layout is not None:
+                every_array = [*arrays, *self.captured]
+                results = label_parts(self.relabel, results, self.outputs, every, every_array, self.layout)
+                return results[0] if self.unwrap else self.unflatten(results)
             results = self.relabel(results, every, [*arrays, *self.captured])
             if self.labels is not None and self.is_registered:
                 self.relabel.remember(self.labels, results, arrays, every)
@@ -130,6 +138,8 @@ class Entry:
     ) -> None:
         """From now on C++ finds this entry for arguments of `types` (None: any that fit), under these options. opened:
         sizes of 0 and 1 do not, and where it fails the slow path is asked."""
+        if self.layout is not None and self.relabel is not None:
+            return  # the processes compare labels first
         settled = self.relabel is not None and self.relabel.is_settled
         if self.by_labels and not settled:
             return

@@ -86,7 +86,7 @@ class Relabel:
 
     def of(self, i: int, sizes: Mapping[str, int], every: Given) -> Labels | None:
         """The labels of result `i`. A gradient is labelled as the argument that it is by."""
-        labels = Given(self._owned(i, every), every.arrays)
+        labels = Given(self.owned(i, every), every.arrays)
         name, attrs = self._name_and_attrs(i, labels)
         levels = {d: names for label in labels.values() for d, names in label.levels.items()}
         where = self.followed.results[i]
@@ -113,7 +113,7 @@ class Relabel:
         like = self.alike.find(results, sources)
         if like is not None:
             pairs = enumerate(zip(like, results, strict=True))
-            return [_filled(x, r, *self._name_and_attrs(i, self._owned(i, named))) for i, (x, r) in pairs]
+            return [_filled(x, r, *self._name_and_attrs(i, self.owned(i, named))) for i, (x, r) in pairs]
         prints = [(i, fingerprint(x)) for i, x in sources.items()]
         kept = self._find(prints, results)
         if kept is None:
@@ -121,7 +121,7 @@ class Relabel:
             kept = self._keep(prints, results, self._worked_out(results, Given({**given, **own}, arrays)))
         out: list[Any] = []
         for i, result in enumerate(results):
-            owned = self._owned(i, named)
+            owned = self.owned(i, named)
             if any(map(is_dataarray, owned.values())):
                 out.append(kept.dataarray(i, result, *self._name_and_attrs(i, owned)))
             else:
@@ -129,7 +129,7 @@ class Relabel:
                 out.append(result._with_meta(label) if label else result)
         return out
 
-    def _owned(self, i: int, given: Mapping[int, Any]) -> Mapping[int, Any]:
+    def owned(self, i: int, given: Mapping[int, Any]) -> Mapping[int, Any]:
         """The arguments that result `i` is labelled by: a gradient, by the one that it is by."""
         return {j: x for j, x in given.items() if j in self.owners[i]} if len(self.owners[i]) == 1 else given
 
@@ -372,9 +372,9 @@ class LatestLabels:
         self.known: list[tuple[Any, LabelsKey]] = []  # latest first
 
     def key(self, labelled: Mapping[int, Any]) -> LabelsKey:
-        given = [(i, fingerprint(x), *_name_and_attrs(x)) for i, x in labelled.items()]
+        given = [(i, fingerprint(x), *name_and_attrs(x)) for i, x in labelled.items()]
         for known, key in self.known:
-            if len(known) == len(given) and all(map(_is_same_argument, given, known)):
+            if len(known) == len(given) and all(map(is_same_argument, given, known)):
                 return key
         key = LabelsKey(labelled, self.dynamic)
         if all(found is not None for _, found, *_ in given):
@@ -382,11 +382,11 @@ class LatestLabels:
         return key
 
 
-def _name_and_attrs(x: Any) -> tuple[Any, dict[Any, Any]]:
+def name_and_attrs(x: Any) -> tuple[Any, dict[Any, Any]]:
     return (x.name, dict(x.attrs)) if is_dataarray(x) else (None, {})
 
 
-def _is_same_argument(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+def is_same_argument(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
     (i, found, name, attrs), (j, found_b, name_b, attrs_b) = a, b
     if i != j or type(name) is not type(name_b) or not _same(name, name_b) or not _same(attrs, attrs_b):
         return False

@@ -26,6 +26,7 @@ from ..call.spelling import spelling
 from ..compiler import nonfinite
 from ..compiler.profiled import types_of
 from ..explorer.page import Explorer, explored
+from ..labels.parts import WholeLabels
 from ..labels.relabel import LabelsKey, LatestLabels
 from ..labels.xarray import is_dataarray
 from ..trace import program as programs
@@ -310,6 +311,7 @@ class _Compiler:
         self.static = static
         self.donated = donated
         self.layout = layout
+        self.wholes = None if layout is None else WholeLabels(layout, self.name)
         self.dynamic = frozenset(check_name(d) for d in names)
         self.history = History(self.name, (code_of(fn),), self.dynamic)
         self.programs = Programs()
@@ -354,6 +356,7 @@ class _Compiler:
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         call = Call(args, kwargs, self.fn, self.static, self.dynamic)
         device = self.device if self.decided else call.device()
+        self.join_labels(call)
         under = options.current().of_programs
         key: Any = (under, device, bool(call.labelled), call.key)
         if key in self.by_labels:
@@ -453,22 +456,23 @@ class _Compiler:
         names = self.names(call, len(specs))
         if self.layout is None:
             return programs.trace(body, specs, self.name, names, target, call.labelled, donated)
-        if call.labelled:
-            raise UnsupportedError(
-                f"{self.name}: argument {min(call.labelled)} has labels, and a program of several processes takes "
-                "arrays without: pass xt.array(x.values, x.dims)"
-            )
+        self.join_labels(call)
         if target.device is not None:
             raise UnsupportedError(f"{self.name}: programs of several processes run on the CPU, not on {target.name!r}")
         whole = [self.layout.whole(s) for s in specs]
         outer, _traced.layout = getattr(_traced, "layout", None), self.layout
         try:
-            program = programs.trace(body, whole, self.name, names, target, {}, donated)
+            program = programs.trace(body, whole, self.name, names, target, call.labelled, donated)
         finally:
             _traced.layout = outer
         program.distribute(self.layout, place_of(self.fn))
         self.layout.check_used(f"xt.jit({self.name}, split=)", [s.dims for s in specs], program.text)
         return program
+
+    def join_labels(self, call: Call) -> None:
+        """In a program of several processes: the labels of whole arguments, which follow from those of the parts."""
+        if self.wholes is not None and call.labelled:
+            call.labelled = self.wholes.of(call.labelled, call.full_specs())
 
     def check_dynamic(self, specs: Sequence[Spec]) -> None:
         """At the first call: a dynamic dim that no argument has is a slip of the pen."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import deterministic_program
 import distributed_program
+import labelled_program
 import pytest
 import stencil_bytes
 import step_bytes
@@ -92,6 +93,13 @@ def test_labels_are_split_and_joined(count: int, tmp_path: Path) -> None:
     path = tmp_path / "program.py"
     path.write_text(LABELS)
     assert mpirun(count, str(path)).splitlines() == ["ok"] * count
+
+
+@pytest.mark.parametrize("count", (2, 3))
+def test_results_have_the_labels_that_those_of_one_process_have(count: int) -> None:
+    lines = mpirun(count, labelled_program.__file__).splitlines()
+    assert [line for line in lines if not line.endswith(": ok")] == []
+    assert len(lines) == count * (len(labelled_program.CASES) + 3)
 
 
 LABELS = """
@@ -185,10 +193,12 @@ MESH_ERRORS = {
         xt.UnsupportedError,
         "run on the CPU",
     ),
-    "labels": (
-        lambda m: xt.jit(lambda x: x + 1, mesh=m, split={"b": "data"})(xt.arange(2.0, dim="b").assign_coords(b=[3, 4])),
+    "labels that positions choose": (
+        lambda m: xt.jit(lambda x, i: x.isel(k=i), mesh=m, split={"b": "data"})(
+            xt.ones(b=2, k=2).assign_coords(k=[3, 4]), xt.array([0], "k")
+        ),
         xt.UnsupportedError,
-        "argument 0 has labels",
+        "positions that are arguments choose labels",
     ),
     "a misspelt dim": (
         lambda m: xt.jit(lambda x: x + 1, mesh=m, split={"sampel": "data"})(xt.ones(sample=2)),
