@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.special
 
 pytensor = pytest.importorskip("pytensor", reason="PyTensor is not installed")
 
@@ -125,6 +126,33 @@ def test_matrices_and_functions() -> None:
         assert r.shape == shape
         np.testing.assert_allclose(r.T @ r, z.T @ z, atol=1e-12)
         np.testing.assert_allclose(r, np.triu(r))
+
+
+@pytest.mark.parametrize("dtype", ("float32", "float64"))
+def test_bessel_functions_of_whole_orders(dtype: str) -> None:
+    """Also where the series ends and the recurrence begins; the derivatives need the orders beside."""
+    edges = [0.0, 1e-30, -1e-8, 4.0, 4.001, 16.0, 16.001, -16.001, np.nan]
+    z = np.concatenate([np.linspace(-40, 40, 641), edges]).astype(dtype)
+    for f, reference in ((pt.jv, scipy.special.jv), (pt.iv, scipy.special.iv), (pt.ive, scipy.special.ive)):
+        for n in range(-4, 5):
+            found = run("XTENSOR", [w := pt.vector("w", dtype=dtype)], f(n, w), (z,))
+            want = reference(n, z.astype("float64"))
+            bound = 40 * np.finfo(dtype).eps
+            # J oscillates: relative to its amplitude.
+            size = np.abs(want) if f is not pt.jv else np.maximum(np.abs(want), np.minimum(1, np.abs(z)) * 0.1)
+            assert found.dtype == dtype
+            is_nan = np.isnan(want)
+            np.testing.assert_array_equal(np.isnan(found), is_nan)
+            smallest = np.finfo(dtype).tiny
+            assert (np.abs(found - want)[~is_nan] <= bound * size[~is_nan] + smallest).all(), (f, n)
+
+
+def test_derivatives_of_bessel_functions() -> None:
+    for f in (pt.j0, pt.j1, pt.i0, pt.i1, lambda v: pt.jv(2, v), lambda v: pt.iv(2, v)):
+        gradient = pytensor.grad(f(v).sum(), v)
+        check([v], [f(v), gradient, pytensor.grad(gradient.sum(), v)], np.linspace(-9, 21, 61))
+    with pytest.raises(xt.UnsupportedError, match="has Bessel functions of the orders -4 to 4, not"):
+        pytensor.function([v], pt.jv(1.5, v), mode="XTENSOR")(X[0])
 
 
 def test_an_inner_loop_takes_its_number_of_steps_from_an_argument() -> None:

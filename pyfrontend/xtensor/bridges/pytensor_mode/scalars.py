@@ -130,8 +130,8 @@ def function_of(op: Any, dtypes: Sequence[str], node: Apply) -> Callable[..., An
         return lambda *xs: f(dtype, *xs)
     if type(op).__name__ == "PolyGamma":
         return lambda n, x: ops.polygamma(int(fixed(n, "the order", node)), cast(x, dtype))
-    if orders := _BESSEL.get(type(op).__name__):
-        return lambda n, x: _bessel(orders, n, cast(x, dtype), node)
+    if (kind := type(op).__name__) in _BESSEL:
+        return lambda n, x: _bessel(kind, n, cast(x, dtype), node)
     if type(op).__name__ == "Pow" and dtype.kind in "iu":
         return lambda x, n: _integer_power(cast(x, dtype), n, dtype, node)
     f = found(_OF_RESULT, op) or found(_COMPOSED, op)
@@ -143,15 +143,44 @@ def function_of(op: Any, dtypes: Sequence[str], node: Apply) -> Callable[..., An
     return lambda *xs: f(*(cast(x, dtype) for x in xs))
 
 
-# Bessel functions of orders 0 and 1.
+# Bessel functions of orders 0 and 1. Those of other orders follow: derivatives need them.
 _BESSEL = {"Jv": (ops.j0, ops.j1), "Iv": (ops.i0, ops.i1), "Ive": (ops.i0e, ops.i1e)}
+_MOST_ORDER = 4
+# Up to here the power series; beyond, the recurrence loses at most a digit. The terms that this takes.
+_SERIES = {"Jv": (4.0, 24), "Iv": (16.0, 48), "Ive": (16.0, 48)}
 
 
-def _bessel(orders: Sequence[Callable[..., Any]], n: Any, x: Any, node: Apply) -> Any:
+def _bessel(kind: str, n: Any, x: Any, node: Apply) -> Any:
     order = float(fixed(n, "the order", node))
-    if order not in (0, 1):
-        raise UnsupportedError(f'the mode "XTENSOR" has Bessel functions of orders 0 and 1, not {order}, as in {node}')
-    return orders[int(order)](x)
+    if order != round(order) or abs(order) > _MOST_ORDER:
+        raise UnsupportedError(
+            f'the mode "XTENSOR" has Bessel functions of the orders {-_MOST_ORDER} to {_MOST_ORDER}, not {order}, as '
+            f"in {node}"
+        )
+    m = int(abs(order))
+    found = _BESSEL[kind][m](x) if m < 2 else _bessel_of_order(kind, m, x)
+    return ops.negative(found) if kind == "Jv" and order < 0 and m % 2 else found
+
+
+def _bessel_of_order(kind: str, n: int, x: Any) -> Any:
+    """By the recurrence from orders 0 and 1 (DLMF 10.6.1, 10.29.1), which cancels where x is small: there by the power
+    series (DLMF 10.2.2, 10.25.2)."""
+    bound, terms = _SERIES[kind]
+    sign = -1.0 if kind == "Jv" else 1.0
+    is_small = ops.less_equal(ops.abs(x), bound)
+    low = ops.where(is_small, x, 0.0)
+    square = ops.multiply(sign / 4, ops.square(low))
+    total: Any = ops.multiply(0.0, low) + 1.0
+    for k in range(terms, 0, -1):
+        total = 1.0 + square * total / float(k * (n + k))
+    total = total * ops.pow(low / 2.0, n) / float(math.factorial(n))
+    if kind == "Ive":
+        total = total * ops.exp(ops.negative(ops.abs(low)))
+    high = ops.where(is_small, bound, x)
+    before, found = (f(high) for f in _BESSEL[kind])
+    for k in range(1, n):
+        before, found = found, sign * (before - (2.0 * k) * found / high)
+    return cast(ops.where(is_small, total, found), x.dtype)
 
 
 def _integer_power(x: Any, n: Any, dtype: np.dtype, node: Apply) -> Any:
