@@ -65,8 +65,9 @@ def _operands(arguments: Iterable[Any]) -> Iterator[str]:
         yield f"{x.dtype.name} ({', '.join(sizes)})"
 
 
-# Packages that call this one on the user's behalf.
-_BETWEEN = frozenset({"jax", "numpy", "pytensor", "scipy", "torch", "xarray"})
+# Packages that call this one on the user's behalf, and what runs a module of this package (python -m).
+_BETWEEN = frozenset({"jax", "numpy", "pytensor", "runpy", "scipy", "torch", "xarray"})
+_COMMAND = os.path.join(_PACKAGE, "cli", "__init__.py")  # what calls its `main` is no line of the user's
 
 
 def is_ours(frame: FrameType) -> bool:
@@ -78,6 +79,8 @@ def user_frame() -> FrameType | None:
     """The innermost frame that runs code from outside of this package, and of the libraries in _BETWEEN."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and (is_ours(frame) or str(frame.f_globals.get("__name__")).partition(".")[0] in _BETWEEN):
+        if frame.f_code.co_name == "main" and frame.f_code.co_filename == _COMMAND:
+            return None
         frame = frame.f_back
     return frame
 

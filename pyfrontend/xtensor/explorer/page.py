@@ -17,6 +17,7 @@ from ..base.errors import ArgumentError, CompileError, file_error
 from ..base.files import write_file
 from ..compiler import supports
 from ..ir.context import compiler, diagnosed
+from ..ir.location import absolute
 from .groups import Measured, groups_of
 from .memory import memory_of
 from .source import files_of
@@ -91,7 +92,7 @@ def explored(
     boxes: list[dict[str, Any]] = [*(groups["nodes"] if groups else ()), *(memory["temporaries"] if memory else ())]
     kernels = [place for box in boxes for place in box["at"]]
     of_lines = [path for origin in found["origins"] for path, _, _ in origin["at"]]
-    first = [code.co_filename] if code else []
+    first = [absolute(code.co_filename)] if code else []
     files = files_of([*first, *of_lines, *(path for path, _ in kernels)], code)
     numbers = {path: i for i, path in enumerate(files)}
     origins = []

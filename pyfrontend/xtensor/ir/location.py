@@ -60,7 +60,7 @@ def text_of(path: str, code: CodeType | None = None) -> tuple[list[str], str]:
     of one that was traced. A file may have been edited after Python read it: then its text when it was traced counts,
     if that is of the code."""
     texts = _remember(path)
-    code = code or next((c for p, c, _ in reversed(_known) if p == path), None)
+    code = code or next((c for p, c, _ in reversed(_known) if absolute(p) == path), None)
     if not texts:
         return [], ""
     is_edited = texts[-1][0] > _started
@@ -91,11 +91,17 @@ def of_user() -> ir.Location:
                 if i == last // 2:
                     line, column = first or line, col + 1 if col is not None else 0
                     break
-        _remember(code.co_filename)
-        name = code.co_filename.encode("utf-8", "replace").decode()  # of a file it may be any bytes
+        name = absolute(code.co_filename)
+        _remember(name)
+        name = name.encode("utf-8", "replace").decode()  # of a file it may be any bytes
         found = mlir().Location.file(name, line, column, context())
         _known[key] = found
     return found
+
+
+def absolute(file: str) -> str:
+    """With its folder: IR may be read from another one. What is no file, as <stdin>, keeps its name."""
+    return os.path.abspath(file) if os.path.isfile(file) else file
 
 
 class _Naming(threading.local):

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,22 @@ def test_the_definition_of_an_op_is_the_users_line(located, tmp_path):
     (place,) = ask(located, "definition", line, text.index("xtensor.tanh"))
     assert place["uri"] == (tmp_path / "model.py").as_uri()
     assert place["range"]["start"]["line"] == 4
+
+
+@pytest.mark.cpu_only("the phases are those of the CPU")
+@pytest.mark.parametrize("command", ["xtensor", "python -m xtensor.cli"])
+def test_what_the_command_prints_leads_to_python(tmp_path, command):
+    """The file is named from its folder, and the IR is read in another one. No op is of the command's own lines."""
+    (tmp_path / "model.py").write_text(f"{SOURCE}example_args = xt.spec(i=4, out=8), xt.spec(sample=3, i=4)\n")
+    start = [tool("xtensor")] if command == "xtensor" else [sys.executable, "-m", "xtensor.cli"]
+    words = ["show", "model.py:loss", "--phase", "linalg", "--locations"]
+    for phase in ("traced", "linalg"):
+        words[3] = phase
+        shown = subprocess.run([*start, *words], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        assert set(re.findall(r'loc\("([^"]*)":', shown)) == {str(tmp_path / "model.py")}
+        line, text = next((i, t) for i, t in enumerate(shown.split("\n")) if "tanh" in t and "loc(" in t)
+        (place,) = ask(shown, "definition", line, text.index("tanh") - 2)
+        assert place["uri"] == (tmp_path / "model.py").as_uri() and place["range"]["start"]["line"] == 4
 
 
 def test_ops_are_completed():
