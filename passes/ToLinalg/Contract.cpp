@@ -1,7 +1,7 @@
 // Contractions of two arrays. A matrix product is brought to where a library takes it as it is:
 // each operand and the result is, per batch element, one matrix with a leading dimension.
 // Everything else is a plain loop nest.
-#include "ToLinalg/Lowering.h"
+#include "ToLinalg/TiledWindows.h"
 
 #include "Estimates.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -252,6 +252,10 @@ Stored WindowProduct::storedKernel() {
 
 void WindowProduct::emit() {
   Stored stored = storedKernel();
+  if (!alongSums)
+    if (Value tiled =
+            emitTiledWindows({windows, stored, type, order, roles.contracted, slides}, to))
+      return to.setStored(op.getY(), tiled, order);
   Names loops = joined({order, roles.contracted});
   View inputs[2];
   inputs[slides ? 0 : 1] = to.access(windows, loops);

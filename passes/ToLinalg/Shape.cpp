@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -273,6 +274,24 @@ static bool isReduction(Value array) {
           }));
 }
 
+/// The same of a convolution that runs in tiles.
+static Value tilesInto(scf::ForallOp loop, Value place, Lowering &to) {
+  SmallVector<scf::ForallOp> loops;
+  while (loop && loop->getBlock() == to.b.getBlock() && loop->getNumResults() == 1 &&
+         loop->hasOneUse() == !loops.empty()) {
+    loops.push_back(loop);
+    Value out = loop.getOutputs()[0];
+    if (out.getDefiningOp<tensor::EmptyOp>()) {
+      loop.getOutputsMutable()[0].set(place);
+      for (scf::ForallOp moved : llvm::reverse(loops))
+        moved->moveBefore(to.b.getBlock(), to.b.getInsertionPoint());
+      return loops.front().getResult(0);
+    }
+    loop = out.getDefiningOp<scf::ForallOp>();
+  }
+  return {};
+}
+
 /// Makes the reduction that computes `array` write into `place`, if nothing else reads it: null if
 /// it cannot.
 static Value reducedInto(Value array, Value place, Lowering &to) {
@@ -280,6 +299,8 @@ static Value reducedInto(Value array, Value place, Lowering &to) {
   if (!isReduction(array) || !array.hasOneUse() || view.kind != View::Tensor ||
       !view.map.isIdentity() || view.source.getType() != place.getType())
     return {};
+  if (auto tiles = view.source.getDefiningOp<scf::ForallOp>())
+    return tilesInto(tiles, place, to);
   auto op = view.source.getDefiningOp<linalg::GenericOp>();
   if (!op || op->getNumResults() != 1 || !op->use_empty() || op->getBlock() != to.b.getBlock())
     return {};

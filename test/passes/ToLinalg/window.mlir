@@ -81,3 +81,27 @@ func.func @apart(%x: !xtensor.array<c: 8, t: 41, f32>, %k: !xtensor.array<o: 16,
   %y = xtensor.contract %w, %k over [w, c] order [o, t] : !xtensor.array<c: 8, t: 20, w: 3, f32>, !xtensor.array<o: 16, c: 8, w: 3, f32>
   return %y : !xtensor.array<o: 16, t: 20, f32>
 }
+
+// -----
+
+// A large padded image: each tile of 256 rows pads what it reads of the image.
+// CHECK-DAG: #[[X:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0 + d3, d1 + d4)>
+// CHECK-LABEL: func.func @tiles
+// CHECK: scf.forall (%[[N:.*]], %{{.*}}) in (4, 2) shared_outs(%[[OUT:.*]] = %{{.*}}) -> (tensor<4x512x64x16xf64>)
+// CHECK: %[[PLACE:.*]] = tensor.extract_slice %[[OUT]][%[[N]], {{.*}}] [1, 256, 64, 16]
+// CHECK: tensor.extract_slice %arg0[%[[N]], %{{.*}}, 0] [1, %{{.*}}, 64] [1, 1, 1]
+// CHECK: tensor.empty() : tensor<258x66xf64>
+// CHECK: linalg.fill {{.*}} -> tensor<?x66xf64>
+// CHECK: %[[ZERO:.*]] = linalg.fill {{.*}} outs(%[[PLACE]] : tensor<256x64x16xf64>)
+// CHECK: linalg.generic {indexing_maps = [#[[X]], {{.*}} ins(%{{.*}}, %{{.*}} : tensor<258x66xf64>, tensor<3x3x16xf64>) outs(%[[ZERO]]
+// CHECK: tensor.parallel_insert_slice
+// CHECK-NOT: tensor.empty() : tensor<4x514x66xf64>
+func.func @tiles(%x: !xtensor.array<n: 4, h: 512, w: 64, f64>, %k: !xtensor.array<y: 3, x: 3, o: 16, f64>)
+    -> !xtensor.array<n: 4, h: 512, w: 64, o: 16, f64> {
+  %zero = xtensor.constant dense<0.0> : tensor<f64> as <f64>
+  %p = xtensor.pad %x with %zero [h, w] low [1, 1] high [1, 1] interior [0, 0] : <n: 4, h: 512, w: 64, f64>, <f64>
+  %v = xtensor.window %p h into y size 3 stride 1 dilation 1 : <n: 4, h: 514, w: 66, f64>
+  %w = xtensor.window %v w into x size 3 stride 1 dilation 1 : <n: 4, h: 512, w: 66, y: 3, f64>
+  %y = xtensor.contract %w, %k over [y, x] order [n, h, w, o] : !xtensor.array<n: 4, h: 512, w: 64, y: 3, x: 3, f64>, !xtensor.array<y: 3, x: 3, o: 16, f64>
+  return %y : !xtensor.array<n: 4, h: 512, w: 64, o: 16, f64>
+}
