@@ -116,6 +116,24 @@ def module_of(app: Sphinx, module: str, name: str) -> str | None:
     return assigned().get(name) if module == "xt" else None
 
 
+BACK = re.compile(r'(class="viewcode-back" href="[./]*([\w/-]+)\.html#)([\w.]+)"')
+
+
+def correct_links_back(app: Sphinx, pagename: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """The page of a source leads back to the reference. For Sphinx, all functions of one file have one room; we have
+    files whose functions are in two: xt.signal and xt.nn."""
+    if not pagename.startswith("_modules/"):
+        return
+    listed = app.env.domains.python_domain.objects
+
+    def corrected(link: re.Match[str]) -> str:
+        last = link[3].rpartition(".")[2]
+        here = [full for full, entry in listed.items() if entry.docname == link[2] and full.rpartition(".")[2] == last]
+        return f'{link[1]}{link[3] if link[3] in here or not here else here[0]}"'
+
+    context["body"] = BACK.sub(corrected, context["body"])
+
+
 def leave_as_text(app: Sphinx, env: Any, node: pending_xref, content: nodes.Element) -> nodes.Element | None:
     """What has no entry, such as xt.Error or the name of an example, stays as it is: it is no broken link."""
     return content if node["refdomain"] == "py" and node["reftarget"].startswith("xt.") else None
@@ -127,3 +145,4 @@ def setup(app: Sphinx) -> None:
     app.connect("missing-reference", leave_as_text)
     app.connect("viewcode-find-source", source_of)
     app.connect("viewcode-follow-imported", module_of)
+    app.connect("html-page-context", correct_links_back)

@@ -9,9 +9,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import urlparse
+from urllib.parse import unquote, urlparse
 
 import pytest
 import xtensor
@@ -124,6 +125,35 @@ def test_every_function_of_the_reference_has_a_source(page: Page) -> None:
             "dl.py > dt[id]", "all => all.filter(e => !e.querySelector('.viewcode-link')).map(e => e.id)"
         )
     assert lacking == []
+
+
+class Anchors(HTMLParser):
+    """The places of a page to which links may lead, and its links and pictures."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.places, self.links = set[str](), list[str]()
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        found = dict(attributes)
+        self.places.add(found.get("id") or "")
+        self.links += [link for link in (found.get("href"), found.get("src")) if link and tag in ("a", "img")]
+
+
+def test_every_link_leads_somewhere() -> None:
+    pages = {path: Anchors(path) for path in SITE.rglob("*.html")}
+    lost = set()
+    for path, page in pages.items():
+        for link in page.links:
+            address = urlparse(link)
+            if address.scheme or address.netloc:
+                continue
+            target = (path.parent / unquote(address.path)).resolve() if address.path else path
+            is_place = target not in pages or unquote(address.fragment) in {*pages[target].places, ""}
+            if not target.exists() or not is_place:
+                lost.add(f"{path.relative_to(SITE)}: {link}")
+    assert len(pages) > 100 and lost == set()
 
 
 def test_no_link_is_called_as_a_file() -> None:
