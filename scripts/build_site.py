@@ -7,7 +7,6 @@ followed by its output. The reference is made from docstrings, and from the desc
 from __future__ import annotations
 
 import functools
-import inspect
 import itertools
 import json
 import os
@@ -17,9 +16,9 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import list_functions
+import reference as sections
 import run_pages
 import xtensor as xt
 
@@ -27,7 +26,6 @@ ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "build" / "site"
 SOURCE = SITE / "source"
 LINES = 40  # of a block's output
-EXAMPLE = re.compile(r"^Example:\n((?:.+(?:\n|$))+)", re.M)  # the section of a docstring
 PICTURE = re.compile(r"!\[([^]]+)\]\((pictures/[^)]+)\)")  # the text that describes it, and its file
 NAMED_BY_FILE = re.compile(r"\[(?:\w+/)*\w+\.md\]\(((?:[./\w]+/)?\w+\.md)(#[\w-]+)?\)")
 TABS = re.compile(r"^<!-- tabs -->\n(.*?)^<!-- end of tabs -->$", re.M | re.S)
@@ -83,6 +81,26 @@ TIMES = re.compile(r"^\| (\w+\.py) \| ([^|]+) \| ([^|]+) \| ([^|]+) \| [\d.]+ \|
 SPEED = """Time on one core for {step}: {ours} here, and {jax} in JAX. [Speed beside
 JAX](../docs/gallery.md#speed-beside-jax) says how this was measured."""
 IN_EXAMPLES = "Examples use `xtensor` as `xt`, `numpy` as `np` and `xarray` as `xr`."
+OF_REFERENCE = """Each entry says what a function takes and returns, which errors it raises, and has an example.
+Errors that all functions have in common are named here alone:
+
+* `ArgumentTypeError`: an argument has another type than the entry says, or is unknown.
+* `SizeError`: a dim has one size in one array, and another in a second one.
+* `DimensionError`: two arrays have other labels along a dim ([xarray](../docs/xarray.md)).
+* `TracerError`: a traced array is used after its trace has ended.
+* `DeviceError`, `MemoryError`: arrays are on different devices, or do not fit into memory.
+* `NonFiniteError`: an op made a NaN, under `xt.option(nan="raise")`.
+
+[Errors](errors.md) has a program for each class. [Kinds of errors](../docs/errors.md) says what helps."""
+OF_ARRAYS = """
+A method that is called as a function, such as `x.sum` and `xt.sum`, takes the same arguments, and raises the same
+errors: the entry of the function has both. Traced arrays, which functions get inside of `xt.jit` and `xt.grad`, have
+the same attributes and methods, except those for values, labels and memory.
+"""
+OF_ERRORS = """
+Each error is an `xt.Error`, and the builtin exception that Python has for the case. Its message names the function,
+the operands, the line of your program, and what to write instead: see [kinds of errors](../docs/errors.md).
+"""
 DEEPER = "How it works"  # and all pages that no section names
 
 
@@ -167,32 +185,9 @@ def program_page(program: Path, text: str, drawn: str, speed: str) -> str:
     return "\n\n".join(parts)  # docs/gallery.md has links to these pages
 
 
-def reference(title: str, names: list[str]) -> str:
-    """A page of the reference: each function with its signature and docstring, whose example is a block of code."""
-    parts = [f"# {title}\n\n````{{py:currentmodule}} xt\n````\n\n{IN_EXAMPLES}\n"]
-    for name in names:
-        thing: Any = functools.reduce(getattr, name.split("."), xt)
-        kind = "class" if inspect.isclass(thing) else "function"
-        takes = list_functions.called(thing) if kind == "function" else ""
-        text = EXAMPLE.sub(r"Example:\n\n```pycon\n\1```\n", (inspect.getdoc(thing) or "") + "\n")
-        room, _, last = name.rpartition(".")
-        module = f":module: xt.{room}\n\n" if room else ""  # else Sphinx writes linalg.eigh for xt.linalg.eigh
-        parts.append(f"\n`````{{py:{kind}}} {last}{takes}\n{module}{text}\n`````\n")
-    return "".join(parts)
-
-
-def members(title: str, name: str) -> str:
-    """A page of the reference: the attributes and methods of a class."""
-    thing: Any = getattr(xt, name)
-    parts = [f"# {title}\n\n````{{py:currentmodule}} xt\n````\n\n``````{{py:class}} {name}\n:no-index:\n\n{inspect.getdoc(thing)}\n"]
-    for member in sorted(dir(thing)):
-        found = inspect.getattr_static(thing, member)
-        text = inspect.getdoc(found)
-        if member.startswith("_") or not text:
-            continue
-        kind, takes = ("method", list_functions.called(found)) if inspect.isroutine(found) else ("attribute", "")
-        parts.append(f"\n`````{{py:{kind}}} {member}{takes}\n{EXAMPLE.sub('', text)}\n`````\n")
-    return "".join([*parts, "``````\n"])
+def reference(title: str, entries: list[str], before: str = "") -> str:
+    """A page of the reference."""
+    return f"# {title}\n\n````{{py:currentmodule}} xt\n````\n\n{IN_EXAMPLES}\n{before}\n" + "".join(entries)
 
 
 def tables() -> dict[str, str]:
@@ -270,14 +265,21 @@ def main() -> None:
 
     families = list_functions.families()
     for title, names in families.items():
-        write(f"reference/{file_of(title)}.md", reference(title, names))
+        entries = [sections.function(name) for name in names if name != "Array"]
+        write(f"reference/{file_of(title)}.md", reference(title, entries))
     generated = tables()
     for name, text in generated.items():
         write(f"reference/{name}.md", text)
     inside = toctree([*generated], ":maxdepth: 1")
-    write("reference/array.md", members("Attributes and methods of arrays", "Array"))
-    every = toctree([*map(file_of, families), "array", "../docs/functions"], ":maxdepth: 1")
-    write("reference/index.md", f"# Reference\n\n## Functions\n{every}\n## The dialect and its passes\n{inside}")
+    write("reference/array.md", reference("Arrays", [sections.of_class("Array", xt.Array)], OF_ARRAYS))
+    objects = [sections.of_class(name, cls) for name, cls in sections.classes().items()]
+    write("reference/objects.md", reference("Objects that functions return", [*objects, sections.bfloat16()]))
+    errors = [sections.of_class(name, cls, "exception") for name, cls in sections.errors().items()]
+    write("reference/errors.md", reference("Errors", errors, OF_ERRORS))
+    things = toctree(["array", "objects", "errors"], ":maxdepth: 1")
+    every = toctree([*map(file_of, families), "../docs/functions"], ":maxdepth: 1")
+    parts = [f"# Reference\n\n{OF_REFERENCE}\n", f"## Classes and errors\n{things}", f"## Functions\n{every}"]
+    write("reference/index.md", "\n".join([*parts, f"## The dialect and its passes\n{inside}"]))
 
     index = with_outputs(ROOT / "docs" / "site" / "index.md")
     named = {"docs/functions", *(p for section in SECTIONS.values() for p in section)}

@@ -20,6 +20,7 @@ from sphinx.transforms import SphinxTransform
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 import list_functions
+import reference
 from ir_lexer import IRLexer
 
 # Functions are listed as users write them, xt.sum; viewcode imports the module of that name.
@@ -38,7 +39,7 @@ python_use_unqualified_type_names = True
 viewcode_line_numbers = True
 
 myst_heading_anchors = 4
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "fieldlist"]
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"xtensor {version.partition('+')[0]}"
@@ -93,9 +94,14 @@ def source_of(app: Sphinx, module: str) -> tuple[str, dict[str, tuple[str, int, 
     analyzer.find_tags()
     tags = dict(analyzer.tags)
     for statement in ast.parse(analyzer.code).body:
-        if isinstance(statement, ast.Assign):
-            for name in (target for target in statement.targets if isinstance(target, ast.Name)):
+        if isinstance(statement, ast.Assign | ast.AnnAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            for name in (target for target in targets if isinstance(target, ast.Name)):
                 tags.setdefault(name.id, ("def", statement.lineno, statement.end_lineno or statement.lineno))
+    # Members are listed below the class that users meet, Array.sum, and are defined in another one, ArrayMethods.sum.
+    for name, (where, qualified) in reference.sources_of_members().items():
+        if where == module and qualified in tags:
+            tags.setdefault(name, tags[qualified])
     return analyzer.code, tags
 
 
@@ -113,7 +119,10 @@ def assigned() -> dict[str, str]:
 
 def module_of(app: Sphinx, module: str, name: str) -> str | None:
     """The module that defines a function of the reference; None: Sphinx finds it."""
-    return assigned().get(name) if module == "xt" else None
+    if module != "xt" and not module.startswith("xt."):
+        return None
+    member = reference.sources_of_members().get(f"{module}.{name}".removeprefix("xt."))
+    return member[0] if member else assigned().get(name)
 
 
 BACK = re.compile(r'(class="viewcode-back" href="[./]*([\w/-]+)\.html#)([\w.]+)"')

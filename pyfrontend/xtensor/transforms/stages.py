@@ -38,17 +38,21 @@ class Traced:
 
     @property
     def inputs(self) -> tuple[Spec, ...]:
+        """The types of the arrays that the program takes."""
         return self.program.inputs
 
     @property
     def outputs(self) -> tuple[Spec, ...]:
+        """The types of the arrays that the program returns."""
         return self.program.outputs
 
     @trimmed
     def as_text(self, *, locations: bool = False) -> str:
+        """Returns the program as text. locations: each op has its lines, as ``loc(..)``."""
         return phase_text(self.program, "traced", locations)
 
     def lower(self) -> Lowered:
+        """Returns the next stage, which shows every phase."""
         return Lowered(self.program, self.call, self.target)
 
     def __repr__(self) -> str:
@@ -71,6 +75,7 @@ class Lowered(Traced):
 
     @trimmed
     def compile(self) -> Compiled:
+        """Returns the machine code. Raises DeviceError if the program is for a device that is not here."""
         if not self.target.here:
             raise DeviceError(
                 f"there is no {self.target.name!r} here to run {self.program.name} on; only its text can be shown: "
@@ -113,6 +118,7 @@ class Compiled(Lowered):
         self._direct = load(program, target, unwrap=True) if plain else None
 
     def compile(self) -> Compiled:
+        """Returns itself: it is compiled."""
         return self
 
     def _misfit(self, given: Sequence[Any]) -> Error | None:

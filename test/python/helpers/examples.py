@@ -1,6 +1,7 @@
 """Runs the examples of docstrings, in one process, and prints what it found as one line of JSON.
 
 examples.py SCRIPTS     the public functions that SCRIPTS/list_functions.py lists
+examples.py SCRIPTS --members   the members of classes, and the errors, of docs/site/members.txt
 examples.py --self      one example with a wrong output
 """
 
@@ -44,6 +45,30 @@ def complaint(name: str, thing: Any) -> str:
     return "".join(lines)
 
 
+def of_members() -> dict[str, Any]:
+    """Each member after the lines that the examples of its class begin with."""
+    import reference
+
+    listed = {"Array": xt.Array, "Bundle": xt.Bundle, "Jitted": xt.Jitted, **reference.classes()}
+    shown = reference.member_examples()
+    found: dict[str, Any] = {"examples": 0, "without": [], "wrong": []}
+    for name, cls in {**listed, **reference.errors(), "bfloat16": None}.items():
+        members = reference.members_of(cls) if name in listed else {}
+        wanted = set(members) or {"."}
+        found["without"] += sorted(f"{name}.{member}" for member in wanted - set(shown.get(name, {})))
+        found["without"] += sorted(f"{name}.{member} is none" for member in set(shown[name]) - {*members, "", "."})
+        for member, example in shown[name].items():
+            lines: list[str] = []
+            runner = doctest.DocTestRunner(verbose=False, optionflags=OPTIONS)
+            text = "\n".join([shown[name].get("", ""), example])
+            names = {"xt": xt, "np": np, "xr": xr}
+            test = doctest.DocTestParser().get_doctest(text, names, f"{name}.{member}", None, 0)
+            runner.run(test, out=lines.append)
+            found["examples"] += 1
+            found["wrong"] += filter(None, ["".join(lines)])
+    return found
+
+
 def of_all(peers: bool) -> dict[str, Any]:
     import list_functions
 
@@ -74,4 +99,4 @@ if __name__ == "__main__":
         print(json.dumps([complaint("twice", twice)]))
     else:
         sys.path.insert(0, sys.argv[1])
-        print(json.dumps(of_all(peers="--peers" in sys.argv)))
+        print(json.dumps(of_members() if "--members" in sys.argv else of_all(peers="--peers" in sys.argv)))

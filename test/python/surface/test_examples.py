@@ -30,6 +30,13 @@ def test_each_public_function_shows_what_it_gives(tmp_path: Path) -> None:
     assert found["wrong"] == [], "\n".join(found["wrong"])
 
 
+def test_each_member_of_a_class_and_each_error_shows_what_it_gives(tmp_path: Path) -> None:
+    found = run(tmp_path, str(ROOT / "scripts"), "--members")
+    assert found["without"] == [], "these need an example in docs/site/members.txt"
+    assert found["wrong"] == [], "\n".join(found["wrong"])
+    assert found["examples"] > 180
+
+
 @pytest.mark.full("importing PyTorch and JAX takes 9 s")
 def test_the_examples_that_need_other_libraries(tmp_path: Path) -> None:
     found = run(tmp_path, str(ROOT / "scripts"), "--peers")
