@@ -268,13 +268,8 @@ class Writer:
         `x` and `at` go together. First the dims of `at`, then those that stay."""
         stay = [d for d in x.dims if d not in along and d not in paired]
         batch = at.dims[:-1]
-        axes, together = [x.dims.index(d) for d in along], [x.dims.index(d) for d in paired]
-        numbering = (
-            f"#stablehlo.gather<offset_dims = {numbers(len(batch) + i for i in range(len(stay)))}, "
-            f"collapsed_slice_dims = {numbers(sorted(axes))}, operand_batching_dims = {numbers(together)}, "
-            f"start_indices_batching_dims = {numbers(batch.index(d) for d in paired)}, "
-            f"start_index_map = {numbers(axes)}, index_vector_dim = {len(batch)}>"
-        )
+        window = range(len(batch), len(batch) + len(stay))
+        numbering = _dim_numbers("gather", x, at, along, paired, window)
         sizes = [n if d in stay else 1 for d, n in zip(x.dims, x.shape, strict=True)]
         text = (
             f'"stablehlo.gather"({x.name}, {at.name}) <{{dimension_numbers = {numbering}, '
@@ -286,14 +281,8 @@ class Writer:
         self, op: str, x: Value, at: Value, updates: Value, along: Sequence[str], paired: Sequence[str]
     ) -> Value:
         """`x` with updates combined in, which have the dims of a gather."""
-        batch = at.dims[:-1]
-        axes, together = [x.dims.index(d) for d in along], [x.dims.index(d) for d in paired]
-        numbering = (
-            f"#stablehlo.scatter<update_window_dims = {numbers(range(len(batch), len(updates.dims)))}, "
-            f"inserted_window_dims = {numbers(sorted(axes))}, input_batching_dims = {numbers(together)}, "
-            f"scatter_indices_batching_dims = {numbers(batch.index(d) for d in paired)}, "
-            f"scatter_dims_to_operand_dims = {numbers(axes)}, index_vector_dim = {len(batch)}>"
-        )
+        window = range(len(at.dims) - 1, len(updates.dims))
+        numbering = _dim_numbers("scatter", x, at, along, paired, window)
         region = self.body(op, x.element)
         head = f'"stablehlo.scatter"({x.name}, {at.name}, {updates.name}) <{{scatter_dimension_numbers = {numbering}}}>'
         made = self.op(f"{head} ({{", x)
@@ -340,3 +329,28 @@ class Writer:
         """Of the last axes; `last`: the size of the last one of the result."""
         text = f"stablehlo.fft {x.name}, type = {kind}, length = {numbers(lengths)} : ({x.type}) -> $type"
         return self.op(text, x, shape=[*x.shape[:-1], last], element=element)
+
+
+# Names of the parts of dimension numbers: of the window, of dims with one position, of dims that go together in x and
+# in the positions, of dims that the positions are along.
+_DIM_NUMBERS = {
+    "gather": (
+        "offset_dims", "collapsed_slice_dims", "operand_batching_dims", "start_indices_batching_dims",
+        "start_index_map",
+    ),
+    "scatter": (
+        "update_window_dims", "inserted_window_dims", "input_batching_dims", "scatter_indices_batching_dims",
+        "scatter_dims_to_operand_dims",
+    ),
+}  # fmt: skip
+
+
+def _dim_numbers(
+    op: str, x: Value, at: Value, along: Sequence[str], paired: Sequence[str], window: Sequence[int]
+) -> str:
+    """How a gather from `x`, or a scatter into it, goes by positions. window: axes of what moves that `at` has not."""
+    batch, axes = at.dims[:-1], [x.dims.index(d) for d in along]
+    together = [x.dims.index(d) for d in paired], [batch.index(d) for d in paired]
+    parts = zip(_DIM_NUMBERS[op], (window, sorted(axes), *together, axes), strict=True)
+    told = ", ".join(f"{name} = {numbers(part)}" for name, part in parts)
+    return f"#stablehlo.{op}<{told}, index_vector_dim = {len(batch)}>"
