@@ -9,7 +9,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from ..ir.location import text_of
+from ..ir.location import absolute, text_of
 
 # The letter is the class of a span in page.css.
 _KINDS = {tokenize.COMMENT: "c", tokenize.STRING: "s", tokenize.NUMBER: "n"}
@@ -59,7 +59,8 @@ def _names(paths: Sequence[str]) -> list[str]:
 def files_of(paths: Iterable[str], code: CodeType | None = None) -> dict[str, dict[str, Any]]:
     """By path, in order: {"name", "lines", "spans", "note"} of the files (or cells of notebooks) that can be read. The
     note says that the file has changed, where that matters. `code`: of a function in one of them."""
-    texts = {path: text_of(path, code if code and code.co_filename == path else None) for path in dict.fromkeys(paths)}
+    own = absolute(code.co_filename) if code else None
+    texts = {path: text_of(path, code if path == own else None) for path in dict.fromkeys(paths)}
     there = [path for path, (lines, _) in texts.items() if lines]
     files = {}
     for path, name in zip(there, _names(there), strict=True):
