@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -61,6 +62,9 @@ Value Lowering::tensor(Value array) {
     return tensors[array] = from.source;
   OpBuilder::InsertionGuard guard(b);
   leaveLoopsAround(array).tensors.push_back(array);
+  // The copy is of the op that moved the elements, not of the one that reads them.
+  Operation *maker = array.getDefiningOp();
+  llvm::SaveAndRestore<Location> place(location, maker ? maker->getLoc() : location);
   Value made = from.kind == View::Scalar ? filled(type, from.source) : copied(from, type);
   return tensors[array] = made;
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,11 +21,28 @@ _METHODS = {"at", "coarsen", "groupby", "resample", "rolling"}  # functions of w
 _NOT_OF_USERS = {
     "apply", "broadcast", "constant", "func.return", "pullback", "pushforward", "transposed", "vectorize", "yield",
 }  # fmt: skip
-# Ops that stand for several functions: the enum of their kind, and the function of each.
-_BY_KIND = {
-    "reduce": ("ReduceKind", "", ("sum", "prod", "max", "min", "any", "all", "argmax", "argmin")),
-    "cumulative": ("CumulativeKind", "cum", ("sum", "prod", "max", "min")),
-}
+# The functions of ops that have another name, or that an error calls by more words than a table has room for.
+_FUNCTIONS = {
+    "accumulate": "x.at(..).mul", "concat": "concat", "fourier": "fft", "iota": "arange", "merge": "stack",
+    "reverse": "flip", "slice": "x.isel",
+}  # fmt: skip
+_COPIES = ("broadcast", "constant")
+# Ops that stand for several functions: the attribute and the enum of their kind, what stands before the function's
+# name, and the function of each kind, where it is not called like it.
+_BY_KIND: dict[str, tuple[str, str, str, Mapping[str, str]]] = {
+    "compare": ("predicate", "ComparePredicate", "", {
+        "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}),
+    "complex_factor": ("kind", "ComplexFactorKind", "", {k: k for k in ("cholesky", "eig", "eigh", "lu", "qr", "svd")}),
+    "cumulative": ("kind", "CumulativeKind", "cum", {k: k for k in ("sum", "prod", "max", "min")}),
+    "reduce": ("kind", "ReduceKind", "", {
+        k: k for k in ("sum", "prod", "max", "min", "any", "all", "argmax", "argmin")}),
+    "scatter": ("kind", "ScatterKind", "x.at(..).", {k: k for k in ("add", "set", "mul", "max", "min")}),
+}  # fmt: skip
+# On truth values, and on the bits of integers.
+_OF_BITS = {
+    "and": ("logical_and", "bitwise_and"), "not": ("logical_not", "invert"), "or": ("logical_or", "bitwise_or"),
+    "xor": ("logical_xor", "bitwise_xor"),
+}  # fmt: skip
 
 
 def ops_in(block: ir.Block) -> list[ir.Operation]:
@@ -106,20 +123,33 @@ def _function(op: ir.Operation) -> str:
     """What a user writes for an op, without `xt.`."""
     name = _name(op)
     if name in _BY_KIND:
-        enum, prefix, kinds = _BY_KIND[name]
-        value = op.attributes["kind"].value
-        for kind in kinds:
+        attribute, enum, prefix, functions = _BY_KIND[name]
+        value = op.attributes[attribute].value
+        for kind, function in functions.items():
             if enum_attribute(enum, kind).value == value:
-                return prefix + kind
-    return written(name).removeprefix("xt.")
+                return prefix + function
+    if name in _OF_BITS:
+        return _OF_BITS[name][not str(op.results[0].type).endswith(("<i1>", ", i1>"))]
+    return _FUNCTIONS.get(name) or written(name).removeprefix("xt.")
 
 
-def ops_at(module: ir.Module, called: Callable[[ir.Operation], str] = _name) -> dict[str, list[str]]:
-    """The ops at each line and column."""
+def _copying(op: ir.Operation) -> str:
+    """What a user writes for an op that only moves or repeats values."""
+    result = op.results[0].type
+    if _name(op) == "constant":
+        return "full"
+    return "transpose" if len(op.operands[0].type.dims) == len(result.dims) else "broadcast"
+
+
+def ops_at(
+    module: ir.Module, called: Callable[[ir.Operation], str] = _name, only: Collection[str] = ()
+) -> dict[str, list[str]]:
+    """The ops at each line and column; `only`: those with these names."""
     found: dict[str, list[str]] = {}
     for op in ops_in(main_of(module)):
         _, where = derived(op.location)
-        if _name(op) not in _NOT_OF_USERS:
+        name = _name(op)
+        if name in only if only else name not in _NOT_OF_USERS:
             found.setdefault(str(where), []).append(called(op))
     return found
 
@@ -129,12 +159,14 @@ class Origins:
 
     def __init__(self, module: ir.Module) -> None:
         self.functions = ops_at(module, _function)
+        self.copies = ops_at(module, _copying, _COPIES)
 
     def names(self, origin: Mapping[str, Any]) -> tuple[str, ...]:
-        """Functions as a user writes them, in the order of the program's lines."""
-        places = sorted(map(tuple, origin["at"]))
-        found = (self.functions.get(_key(file, line, column), ()) for file, line, column in places)
-        return tuple(dict.fromkeys(name for names in found for name in names))
+        """Functions as a user writes them, in the order of the program's lines. Those that only move values are told
+        where nothing else is."""
+        places = [_key(*place) for place in sorted(map(tuple, origin["at"]))]
+        functions = dict.fromkeys(name for place in places for name in self.functions.get(place, ()))
+        return tuple(functions or dict.fromkeys(name for place in places for name in self.copies.get(place, ())))
 
     @staticmethod
     def lines(origin: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
