@@ -208,22 +208,37 @@ bool xtensorSizes(MlirModule module, MlirStringCallback callback, void *userData
   return true;
 }
 
-bool xtensorFixSizes(MlirModule module, intptr_t count, const MlirStringRef *names,
-                     const int64_t *sizes) {
+static llvm::StringMap<int64_t> byName(intptr_t count, const MlirStringRef *names,
+                                       const int64_t *sizes) {
   llvm::StringMap<int64_t> given;
   for (intptr_t i = 0; i < count; ++i)
     given[unwrap(names[i])] = sizes[i];
-  return succeeded(xtensor::fixSizes(unwrap(module), given));
+  return given;
 }
 
-bool xtensorCost(MlirModule module, MlirStringRef target, XTensorCost *cost,
+bool xtensorFixSizes(MlirModule module, intptr_t count, const MlirStringRef *names,
+                     const int64_t *sizes) {
+  return succeeded(xtensor::fixSizes(unwrap(module), byName(count, names, sizes)));
+}
+
+bool xtensorCost(MlirModule module, MlirStringRef target, intptr_t count,
+                 const MlirStringRef *names, const int64_t *sizes, XTensorCost *cost,
                  XTensorRoutineCallback onHost, void *userData) {
-  auto found = xtensor::costOf(unwrap(module), unwrap(target));
+  auto found = xtensor::costOf(unwrap(module), unwrap(target), byName(count, names, sizes));
   if (failed(found))
     return false;
   *cost = {found->flops, found->arena, found->reused, found->launches};
   for (const auto &[name, times] : found->onHost)
     onHost(wrapped(name), times, userData);
+  return true;
+}
+
+bool xtensorKernels(MlirModule module, intptr_t count, const MlirStringRef *names,
+                    const int64_t *sizes, MlirStringCallback callback, void *userData) {
+  auto text = xtensor::kernelsOfCall(unwrap(module), byName(count, names, sizes));
+  if (failed(text))
+    return false;
+  callback(wrapped(*text), userData);
   return true;
 }
 

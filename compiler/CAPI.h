@@ -127,10 +127,18 @@ typedef struct {
   int64_t flops, arenaBytes, reusedBytes, launches; /* launches: of a device */
 } XTensorCost;
 typedef void (*XTensorRoutineCallback)(MlirStringRef name, int64_t times, void *userData);
-/* False on failure, with diagnostics. `onHost` is told of each routine that runs on the CPU in the
- * midst of a device's program. */
-MLIR_CAPI_EXPORTED bool xtensorCost(MlirModule module, MlirStringRef target, XTensorCost *cost,
-                                    XTensorRoutineCallback onHost, void *userData);
+/* False on failure, with diagnostics. names, sizes: of `count` open dims in the call. `onHost` is
+ * told of each routine that runs on the CPU in the midst of a device's program. */
+MLIR_CAPI_EXPORTED bool xtensorCost(MlirModule module, MlirStringRef target, intptr_t count,
+                                    const MlirStringRef *names, const int64_t *sizes,
+                                    XTensorCost *cost, XTensorRoutineCallback onHost,
+                                    void *userData);
+
+/* JSON of a profiled program's kernels in a call of these open sizes (Profiled.h). False on
+ * failure, with diagnostics. */
+MLIR_CAPI_EXPORTED bool xtensorKernels(MlirModule module, intptr_t count,
+                                       const MlirStringRef *names, const int64_t *sizes,
+                                       MlirStringCallback callback, void *userData);
 
 /* JSON of the places of temporaries (Cost.h). False on failure, with diagnostics. */
 MLIR_CAPI_EXPORTED bool xtensorMemory(MlirModule module, MlirStringRef target,

@@ -407,3 +407,12 @@ FailureOr<Compiled> xtensor::compileProfiled(ModuleOp module, const CompilerOpti
                                              int64_t number, std::string &kernels) {
   return compileAs(module, options, number, kernels);
 }
+
+FailureOr<std::string> xtensor::kernelsOfCall(ModuleOp module,
+                                              const llvm::StringMap<int64_t> &sizes) {
+  OwningOpRef<ModuleOp> copy = copyOf(module);
+  (*copy)->setAttr(kProfileAttr, Builder(module.getContext()).getI64IntegerAttr(0));
+  if (failed(noteSizes(*copy, sizes)) || failed(runPhases(*copy, "traced", "cpu")))
+    return failure();
+  return kernelsOf(*copy);
+}

@@ -1,11 +1,13 @@
 #include "compiler/Cost.h"
 
 #include "Buffers/Passes.h"
+#include "CallSizes.h"
 #include "KernelCalls.h"
 #include "Work.h"
 #include "XTensor/XTensor.h"
 #include "compiler/Compiler.h"
 #include "compiler/EveryPhase.h"
+#include "compiler/Sizes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -48,8 +50,11 @@ static LogicalResult placeTemporaries(ModuleOp module, StringRef from, StringRef
   return arena.run(module);
 }
 
-FailureOr<Cost> xtensor::costOf(ModuleOp module, StringRef target) {
+FailureOr<Cost> xtensor::costOf(ModuleOp module, StringRef target,
+                                const llvm::StringMap<int64_t> &sizes) {
   OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone());
+  if (!sizes.empty() && failed(noteSizes(*copy, sizes)))
+    return failure();
   Cost cost;
   // Once ops are fused, some of them are computed again. Kernels are written later, of these ops.
   if (failed(runPhases(*copy, "traced", "buffers", "", target)))
@@ -61,13 +66,17 @@ FailureOr<Cost> xtensor::costOf(ModuleOp module, StringRef target) {
   if (failed(placeTemporaries(*copy, "buffers", target, &cost)))
     return failure();
   if (auto main = copy->lookupSymbol<func::FuncOp>("main"))
-    for (unsigned i = 0; i < main.getNumArguments(); ++i)
-      if (auto type = dyn_cast<MemRefType>(main.getArgumentTypes()[i]);
-          type && type.hasStaticShape() && main.getArgAttr(i, kReusedAttr))
-        cost.reused += type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    for (BlockArgument argument : main.getArguments())
+      if (auto type = dyn_cast<MemRefType>(argument.getType());
+          type && main.getArgAttr(argument.getArgNumber(), kReusedAttr)) {
+        int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+        for (int64_t axis = 0; axis < type.getRank(); ++axis)
+          bytes *= sizeInCall(argument, axis).value_or(0);
+        cost.reused += bytes;
+      }
   copy->walk([&](memref::AllocOp alloc) {
     if (alloc->hasAttr("xtensor.arena") && alloc.getDynamicSizes().size() == 1)
-      cost.arena += getConstantIntValue(alloc.getDynamicSizes()[0]).value_or(0);
+      cost.arena += valueInCall(alloc.getDynamicSizes()[0]).value_or(0);
   });
   return cost;
 }

@@ -3,6 +3,7 @@
 #define XTENSOR_COMPILER_COST_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringMap.h"
 #include <map>
 #include <string>
 
@@ -22,11 +23,12 @@ struct Cost {
   std::map<std::string, int64_t> onHost;
 };
 
-/// The cost on `target` of `module`, which is in phase `traced`, has static sizes and stays as it
-/// is.
-mlir::FailureOr<Cost> costOf(mlir::ModuleOp module, llvm::StringRef target = "cpu");
+/// The cost on `target` of `module`, which is in phase `traced` and stays as it is. sizes: of its
+/// open dims in a call.
+mlir::FailureOr<Cost> costOf(mlir::ModuleOp module, llvm::StringRef target = "cpu",
+                             const llvm::StringMap<int64_t> &sizes = {});
 
-/// JSON: where the temporaries of a call lie, and when. The same conditions hold.
+/// JSON: where the temporaries of a call lie, and when. The module has static sizes.
 ///
 ///     {"bytes": 256,
 ///      "temporaries": [{"offset": 0, "bytes": 128, "begin": 3, "end": 7, "type": "f32", "shape":

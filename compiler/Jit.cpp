@@ -65,6 +65,7 @@ static orc::SymbolMap runtimeSymbols(orc::ExecutionSession &session) {
   define("xt_poll", &xt_poll);
   define("xt_profile_begin", &xt_profile_begin);
   define("xt_profile_end", &xt_profile_end);
+  define("xt_profile_size", &xt_profile_size);
   define("xt_report_index", &xt_report_index);
 #define XT_ROUTINE(name, reports, work) define(#name, &name);
 #include "Routines.def"

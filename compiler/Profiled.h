@@ -3,6 +3,7 @@
 #define XTENSOR_COMPILER_PROFILED_H
 
 #include "compiler/Compiler.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace xtensor {
 
@@ -11,6 +12,11 @@ namespace xtensor {
 /// its `loc` as in EveryPhase.h.
 mlir::FailureOr<Compiled> compileProfiled(mlir::ModuleOp module, const CompilerOptions &options,
                                           int64_t number, std::string &kernels);
+
+/// The kernels of the same program for the CPU, with the flops and bytes of a call with these open
+/// sizes.
+mlir::FailureOr<std::string> kernelsOfCall(mlir::ModuleOp module,
+                                           const llvm::StringMap<int64_t> &sizes);
 
 } // namespace xtensor
 

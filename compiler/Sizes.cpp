@@ -1,5 +1,6 @@
 #include "compiler/Sizes.h"
 
+#include "CallSizes.h"
 #include "XTensor/Dims.h"
 #include "XTensor/Fault.h"
 #include "XTensor/Place.h"
@@ -336,5 +337,29 @@ LogicalResult xtensor::fixSizes(ModuleOp module, const llvm::StringMap<int64_t> 
   replacer.recursivelyReplaceElementsIn(main, /*replaceAttrs=*/true, /*replaceLocs=*/false,
                                         /*replaceTypes=*/true);
   dropSizes(main);
+  return success();
+}
+
+LogicalResult xtensor::noteSizes(ModuleOp module, const llvm::StringMap<int64_t> &given) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  FailureOr<Sizes> sizes = main ? Sizes::of(main) : FailureOr<Sizes>();
+  if (failed(sizes))
+    return failure();
+  auto shapeOf = [&](ArrayType type) {
+    SmallVector<int64_t> shape(type.getShape());
+    for (auto [name, size] : llvm::zip_equal(type.getDimNames(), shape)) {
+      auto it = sizes->known.find(name.getValue());
+      if (size == ArrayType::kDynamic && it != sizes->known.end())
+        size = valueOf(it->second, given).value_or(ArrayType::kDynamic);
+    }
+    return shape;
+  };
+  Builder b(module.getContext());
+  for (auto [i, type] : llvm::enumerate(main.getArgumentTypes()))
+    if (auto array = dyn_cast<ArrayType>(type))
+      main.setArgAttr(i, kSizesAttr, b.getDenseI64ArrayAttr(shapeOf(array)));
+  for (auto [i, type] : llvm::enumerate(main.getResultTypes()))
+    if (auto array = dyn_cast<ArrayType>(type))
+      main.setResultAttr(i, kSizesAttr, b.getDenseI64ArrayAttr(shapeOf(array)));
   return success();
 }

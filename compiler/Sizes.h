@@ -87,6 +87,9 @@ std::optional<int64_t> valueOf(const SizeProduct &size, const llvm::StringMap<in
 /// Gives the open sizes of these names their values throughout @main, and the sizes that follow.
 /// Fails, with an error, where two sizes of one name would differ or one is 0 that must not be.
 mlir::LogicalResult fixSizes(mlir::ModuleOp module, const llvm::StringMap<int64_t> &sizes);
+/// Notes the sizes of such a call on the arguments and results of @main (passes/CallSizes.h). The
+/// program does not change.
+mlir::LogicalResult noteSizes(mlir::ModuleOp module, const llvm::StringMap<int64_t> &sizes);
 
 } // namespace xtensor
 

@@ -3,6 +3,7 @@
 #include "Work.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -86,28 +87,46 @@ bool KernelCalls::cover(Operation *op) const {
   return false;
 }
 
-void KernelCalls::finish() {
+void KernelCalls::tellSizesOf(func::FuncOp main, Operation *before) {
+  auto known = main->getAttrOfType<IntegerAttr>("xtensor.inputs");
+  int64_t inputs = known ? known.getInt() : main.getNumArguments();
+  OpBuilder b(before);
+  for (BlockArgument argument : main.getArguments().take_front(inputs))
+    if (auto type = dyn_cast<MemRefType>(argument.getType()))
+      for (int64_t axis = 0; axis < type.getRank(); ++axis)
+        if (type.isDynamicDim(axis))
+          call(before, "xt_profile_size", 0,
+               arith::IndexCastOp::create(
+                   b, before->getLoc(), b.getI64Type(),
+                   memref::DimOp::create(b, before->getLoc(), argument, axis)));
+}
+
+void KernelCalls::finish(bool tellSizes) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!areOn() || !main || main.isDeclaration())
     return;
-  call(&main.getBody().front().front(), "xt_profile_begin", 0);
+  Operation *first = &main.getBody().front().front();
+  call(first, "xt_profile_begin", 0);
+  if (tellSizes)
+    tellSizesOf(main, first);
   call(main.getBody().back().getTerminator(), "xt_profile_end", 0);
   OpBuilder b(module.getContext());
   kernels.front() = described(b, "program", 0, 0, main.getLoc());
   module->setAttr(kKernelsAttr, b.getArrayAttr(kernels));
 }
 
-void KernelCalls::call(Operation *before, StringRef name, int64_t kernel) {
+void KernelCalls::call(Operation *before, StringRef name, int64_t kernel, Value size) {
   OpBuilder b(before);
   Location loc = before->getLoc();
   Type i64 = b.getI64Type();
   auto callee = module.lookupSymbol<func::FuncOp>(name);
   if (!callee) {
     OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
-    callee = func::FuncOp::create(top, module.getLoc(), name, top.getFunctionType({i64}, {}));
+    SmallVector<Type> types(size ? 2 : 1, i64);
+    callee = func::FuncOp::create(top, module.getLoc(), name, top.getFunctionType(types, {}));
     callee.setPrivate();
   }
   Value number = arith::ConstantOp::create(
       b, loc, b.getI64IntegerAttr(program.getInt() * kKernelsOfProgram + kernel));
-  func::CallOp::create(b, loc, callee, number);
+  func::CallOp::create(b, loc, callee, size ? ValueRange{number, size} : ValueRange{number});
 }

@@ -2,6 +2,7 @@
 #ifndef XTENSOR_PASSES_KERNELCALLS_H
 #define XTENSOR_PASSES_KERNELCALLS_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -34,11 +35,14 @@ public:
   void around(mlir::Operation *op, llvm::StringRef kind);
   /// Whether `op` is inside of an op that has calls around it.
   bool cover(mlir::Operation *op) const;
-  /// Keeps on the module what was told; around the body of @main, the program.
-  void finish();
+  /// Keeps on the module what was told; around the body of @main, the program. tellSizes: each call
+  /// tells its open sizes, those of one argument after another.
+  void finish(bool tellSizes);
 
 private:
-  void call(mlir::Operation *before, llvm::StringRef name, int64_t kernel);
+  void call(mlir::Operation *before, llvm::StringRef name, int64_t kernel,
+            mlir::Value size = nullptr);
+  void tellSizesOf(mlir::func::FuncOp main, mlir::Operation *before);
   llvm::SmallVector<int64_t> numbersOf(llvm::ArrayRef<mlir::Value> memory);
 
   mlir::ModuleOp module;

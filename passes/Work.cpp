@@ -1,6 +1,7 @@
 // The arithmetic of ops, and the memory that they read and write.
 #include "Work.h"
 
+#include "CallSizes.h"
 #include "XTensor/XTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -12,6 +13,7 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
+#include <numeric>
 
 using namespace mlir;
 using namespace xtensor;
@@ -26,6 +28,25 @@ static bool isArithmetic(Operation *op) {
   Type type = op->getResult(0).getType();
   return isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) && !type.isIndex() &&
          !type.isInteger(1);
+}
+
+/// Nothing if a size is not known, or if it is no array.
+static std::optional<SmallVector<double>> shapeOf(Value array) {
+  auto type = dyn_cast<ShapedType>(array.getType());
+  if (!type)
+    return std::nullopt;
+  SmallVector<double> sizes;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+    auto size = sizeInCall(array, axis);
+    if (!size)
+      return std::nullopt;
+    sizes.push_back(*size);
+  }
+  return sizes;
+}
+
+static double elementsOf(ArrayRef<double> sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), 1.0, std::multiplies<>());
 }
 
 /// Of an m by n matrix, by the leading terms (Golub and Van Loan, chapters 3 to 8); for solves,
@@ -57,19 +78,18 @@ static double flopsOfMatrix(StringRef routine, double m, double n) {
 /// 5 n log2(n) for each transform of n complex numbers, as is common, and half of that for one from
 /// or to real numbers.
 static double flopsOfFourier(LibraryOp op) {
-  auto in = cast<ShapedType>(op.getInputs()[0].getType()),
-       out = cast<ShapedType>(op.getOuts()[0].getType());
-  if (!in.hasStaticShape() || !out.hasStaticShape())
+  auto in = shapeOf(op.getInputs()[0]), out = shapeOf(op.getOuts()[0]);
+  if (!in || !out)
     return 0;
-  bool fromReal = in.getRank()<out.getRank(), toReal = in.getRank()> out.getRank();
-  ShapedType whole = fromReal ? in : out;
+  bool fromReal = in->size()<out->size(), toReal = in->size()> out->size();
+  const SmallVector<double> &whole = fromReal ? *in : *out;
   auto axes = cast<DenseI64ArrayAttr>((*op.getAxes())[fromReal ? 0 : 1]).asArrayRef();
   if (!fromReal && !toReal)
     axes = axes.drop_back();
   double size = 1;
   for (int64_t axis : axes.take_back(op.getOptions()[1]))
-    size *= whole.getDimSize(axis);
-  double numbers = double(whole.getNumElements()) / 2;
+    size *= whole[axis];
+  double numbers = elementsOf(whole) / 2;
   return 5 * numbers * std::log2(std::max(size, 1.0));
 }
 
@@ -79,21 +99,20 @@ static double flopsOfRoutine(LibraryOp op) {
     return flopsOfFourier(op);
   if (op.getRoutine() == "xt_callback")
     return 0; // what Python does is not known
-  auto matrix = dyn_cast_if_present<ShapedType>(
-      op.getInputs().empty() ? Type() : op.getInputs()[0].getType());
-  auto result = cast<ShapedType>(op.getOuts().back().getType());
+  auto matrix = op.getInputs().empty() ? std::nullopt : shapeOf(op.getInputs()[0]);
+  auto result = shapeOf(op.getOuts().back());
   auto axes = op.getAxes();
-  if (!matrix || !axes || !matrix.hasStaticShape() || !result.hasStaticShape())
+  if (!matrix || !axes || !result)
     return 0;
   SmallVector<double> sizes;
   for (int64_t axis : cast<DenseI64ArrayAttr>((*axes)[0]).asArrayRef())
-    sizes.push_back(axis < 0 ? 1 : matrix.getDimSize(axis));
-  double elements = result.getNumElements();
+    sizes.push_back(axis < 0 ? 1 : (*matrix)[axis]);
+  double elements = elementsOf(*result);
   if (op.getRoutine().starts_with("xt_complex") && !sizes.empty())
     sizes.pop_back(); // the parts
   if (op.getRoutine() == "xt_triangle_of_product") {
     // What is summed over follows the rows.
-    for (double size : ArrayRef<double>(sizes).drop_front(result.getRank() - 1))
+    for (double size : ArrayRef<double>(sizes).drop_front(result->size() - 1))
       elements *= size;
     return elements;
   }
@@ -112,8 +131,7 @@ static double flopsOfRoutine(LibraryOp op) {
 
 /// Steps from `begin` to `end`, if they are known.
 static std::optional<double> countOf(OpFoldResult begin, OpFoldResult end, OpFoldResult step) {
-  auto from = getConstantIntValue(begin), to = getConstantIntValue(end),
-       by = getConstantIntValue(step);
+  auto from = valueInCall(begin), to = valueInCall(end), by = valueInCall(step);
   if (!from || !to || !by || *by <= 0)
     return std::nullopt;
   return std::max<int64_t>(0, (*to - *from + *by - 1) / *by);
@@ -152,7 +170,7 @@ double xtensor::stepsOf(Operation &op) {
 /// What a size is on average over the steps of the loop that cuts it into parts: the last part may
 /// be smaller. 1 if it is not known.
 static double meanOf(OpFoldResult size) {
-  if (auto known = getConstantIntValue(size))
+  if (auto known = valueInCall(size))
     return *known;
   auto least = cast<Value>(size).getDefiningOp<arith::MinSIOp>();
   for (Value part : least ? least->getOperands() : ValueRange())
@@ -163,7 +181,7 @@ static double meanOf(OpFoldResult size) {
           OpFoldResult begin = loop.getMixedLowerBound()[at.getArgNumber()],
                        end = loop.getMixedUpperBound()[at.getArgNumber()],
                        step = loop.getMixedStep()[at.getArgNumber()];
-          auto first = getConstantIntValue(begin), last = getConstantIntValue(end);
+          auto first = valueInCall(begin), last = valueInCall(end);
           if (auto parts = countOf(begin, end, step); parts && *parts && first && last)
             return double(*last - *first) / *parts;
         }
@@ -173,8 +191,8 @@ static double meanOf(OpFoldResult size) {
 /// The elements of memory along axis `axis`, on average.
 static double extentOf(Value memory, int64_t axis) {
   auto type = cast<ShapedType>(memory.getType());
-  if (!type.isDynamicDim(axis))
-    return type.getDimSize(axis);
+  if (auto known = sizeInCall(memory, axis))
+    return *known;
   if (auto view = memory.getDefiningOp<memref::SubViewOp>())
     return meanOf(view.getSizes()[type.getDynamicDimIndex(axis)]);
   return 1;

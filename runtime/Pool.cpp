@@ -18,7 +18,6 @@
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <utility>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -112,8 +111,11 @@ struct Pool {
       if (xtensor::duringLoops)
         xtensor::duringLoops();
       body(ctx, chunk);
-      if (begin)
-        xtensor::profile::add(kernel, XT_SPAN_SHARE, std::exchange(begin, xtensor::profile::now()));
+      if (begin) {
+        int64_t end = xtensor::profile::now(); // where the next share begins
+        xtensor::profile::add(kernel, XT_SPAN_SHARE, begin, end);
+        begin = end;
+      }
       unfinished.fetch_sub(1, std::memory_order_release);
     } while (claim(chunk));
   }

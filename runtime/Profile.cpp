@@ -18,7 +18,17 @@ std::atomic<int> xtensor::profile::recordings{0};
 namespace {
 
 constexpr int64_t kMostSpans = 1 << 20; // of a thread, between two times that they are taken
+constexpr int64_t kReserved = 1 << 16;  // besides, of programs and of transfers
+constexpr int64_t kKernelsOfProgram =
+    1 << 20; // of passes/KernelCalls.h: the first one is the program
+constexpr int64_t kSums = 1 << 12;
 constexpr int kDeepest = 64;
+
+/// The spans of one kernel and kind that found no room.
+struct Sum {
+  int64_t kernel, count, nanoseconds;
+  int32_t kind;
+};
 
 /// What a thread records, and the kernels that it is in. On the heap: thread-local memory of this
 /// library is part of the little that is there for libraries that are loaded late.
@@ -26,6 +36,7 @@ struct Buffer {
   std::mutex lock; // almost always the thread's
   xt_span *spans = nullptr;
   int64_t count = 0, room = 0, dropped = 0;
+  Sum *sums = nullptr; // by a hash of the kernel; those without a count are free
   Buffer *next = nullptr;
   const int32_t thread = static_cast<int32_t>(syscall(SYS_gettid));
   // All below: the thread's alone.
@@ -36,17 +47,64 @@ struct Buffer {
 
   void add(const xt_span &span) {
     std::lock_guard<std::mutex> guard(lock);
-    if (count == room) {
-      int64_t larger = std::min(std::max<int64_t>(2 * room, 1024), kMostSpans);
-      void *memory = larger > room ? realloc(spans, larger * sizeof(xt_span)) : nullptr;
-      if (!memory) {
-        ++dropped;
-        return;
-      }
-      spans = static_cast<xt_span *>(memory);
-      room = larger;
+    bool isReserved = span.kind > XT_SPAN_SHARE ||
+                      (span.kind == XT_SPAN_KERNEL && span.kernel % kKernelsOfProgram == 0);
+    if (count < room && (count < kMostSpans || isReserved)) {
+      spans[count++] = span;
+      return;
     }
+    int64_t most = kMostSpans + (isReserved ? kReserved : 0);
+    int64_t larger = count < most ? std::clamp<int64_t>(2 * room, 1024, most) : 0;
+    void *memory = larger > room ? realloc(spans, larger * sizeof(xt_span)) : nullptr;
+    if (!memory)
+      return drop(span);
+    spans = static_cast<xt_span *>(memory);
+    room = larger;
     spans[count++] = span;
+  }
+
+  void drop(const xt_span &span) {
+    ++dropped;
+    if (span.kind > XT_SPAN_SHARE)
+      return;
+    if (!sums)
+      sums = static_cast<Sum *>(calloc(kSums, sizeof(Sum)));
+    uint64_t at = (2 * static_cast<uint64_t>(span.kernel) + span.kind) * 0x9e3779b97f4a7c15 >> 32;
+    for (int64_t i = 0; sums && i < kSums; ++i) {
+      Sum &sum = sums[(at + i) % kSums];
+      if (!sum.count)
+        sum = {span.kernel, 0, 0, span.kind};
+      if (sum.kernel != span.kernel || sum.kind != span.kind)
+        continue;
+      ++sum.count;
+      sum.nanoseconds += span.end - span.begin;
+      return;
+    }
+  }
+
+  int64_t take(xt_span *to, int64_t most) {
+    int64_t taken = std::min(count, most);
+    count -= taken;
+    std::copy(spans + count, spans + count + taken, to);
+    if (count)
+      return taken;
+    free(spans);
+    spans = nullptr;
+    room = 0;
+    int64_t left = 0;
+    for (Sum *sum = sums; sum && sum < sums + kSums; ++sum) {
+      if (!sum->count)
+        continue;
+      if (taken == most) {
+        ++left;
+        continue;
+      }
+      int32_t kind = XT_SPAN_MORE_KERNELS + (sum->kind - XT_SPAN_KERNEL);
+      to[taken++] = {sum->kernel, std::exchange(sum->count, 0), sum->nanoseconds, kind, thread};
+    }
+    if (!left)
+      free(std::exchange(sums, nullptr));
+    return taken;
   }
 };
 
@@ -80,8 +138,7 @@ int64_t xtensor::profile::currentKernel() {
   return depth ? mine->open[depth - 1].kernel : -1;
 }
 
-void xtensor::profile::add(int64_t kernel, int32_t kind, int64_t begin) {
-  int64_t end = now();
+void xtensor::profile::add(int64_t kernel, int32_t kind, int64_t begin, int64_t end) {
   if (Buffer *buffer = myBuffer())
     buffer->add({kernel, begin, end, kind, buffer->thread});
 }
@@ -105,9 +162,15 @@ void xt_profile_end(int64_t kernel) {
     if (opened != kernel)
       continue;
     if (isProfiling())
-      profile::add(kernel, XT_SPAN_KERNEL, begin);
+      profile::add(kernel, XT_SPAN_KERNEL, begin, profile::now());
     return;
   }
+}
+
+void xt_profile_size(int64_t kernel, int64_t size) {
+  int depth = mine && isProfiling() ? mine->depth : 0;
+  if (depth > 0 && depth <= kDeepest && mine->open[depth - 1].kernel == kernel)
+    profile::add(kernel, XT_SPAN_SIZE, mine->open[depth - 1].begin, size);
 }
 
 void xt_profile_start(void) { profile::recordings.fetch_add(1); }
@@ -117,17 +180,8 @@ int64_t xt_profile_take(xt_span *spans, int64_t room, int64_t *dropped) {
   int64_t taken = 0;
   for (Buffer *b = buffers.load(std::memory_order_acquire); b; b = b->next) {
     std::lock_guard<std::mutex> guard(b->lock);
-    int64_t count = std::min(b->count, room - taken);
-    std::copy(b->spans, b->spans + count, spans + taken);
-    std::copy(b->spans + count, b->spans + b->count, b->spans);
-    b->count -= count;
-    taken += count;
+    taken += b->take(spans + taken, room - taken);
     *dropped += std::exchange(b->dropped, 0);
-    if (!b->count) {
-      free(b->spans);
-      b->spans = nullptr;
-      b->room = 0;
-    }
   }
   return taken;
 }

@@ -15,7 +15,12 @@ enum {
   XT_SPAN_SHARE,  /* a thread's share of the parallel loops of a kernel */
   XT_SPAN_WRITE,  /* a copy to a device */
   XT_SPAN_READ,   /* a copy from a device, with the time that the device still works */
-  XT_SPAN_COPY    /* a copy on a device, until it has begun */
+  XT_SPAN_COPY,   /* a copy on a device, until it has begun */
+  /* All runs of a kernel, and all shares of its loops, that found no room: how many they are
+   * (begin), and their nanoseconds together (end). */
+  XT_SPAN_MORE_KERNELS,
+  XT_SPAN_MORE_SHARES,
+  XT_SPAN_SIZE /* an open size (end) of the program that has begun at `begin` */
 };
 typedef struct xt_span {
   int64_t kernel;
@@ -27,11 +32,14 @@ typedef struct xt_span {
  * While nothing is recorded they do nothing. */
 XT_API void xt_profile_begin(int64_t kernel);
 XT_API void xt_profile_end(int64_t kernel);
+/* Tells the next open size of the program that has just begun: they tell what its kernels do. */
+XT_API void xt_profile_size(int64_t kernel, int64_t size);
 /* Records spans from now on; recordings nest. Devices wait for each kernel meanwhile. */
 XT_API void xt_profile_start(void);
 XT_API void xt_profile_stop(void);
-/* Takes up to `room` of the spans that were recorded, and returns how many. dropped: how many have
- * found no room, since it was last told. */
+/* Takes up to `room` of the spans that were recorded, in any order, and returns how many. dropped:
+ * how many have found no room, since it was last told. A thread has room for 1,048,576 spans, and
+ * for some more of programs and of transfers. */
 XT_API int64_t xt_profile_take(xt_span *spans, int64_t room, int64_t *dropped);
 }
 
@@ -42,7 +50,7 @@ extern std::atomic<int> recordings; // that go on
 int64_t now();
 /// The innermost kernel that this thread is in, or -1.
 int64_t currentKernel();
-void add(int64_t kernel, int32_t kind, int64_t begin);
+void add(int64_t kernel, int32_t kind, int64_t begin, int64_t end);
 } // namespace profile
 
 inline bool isProfiling() { return profile::recordings.load(std::memory_order_relaxed) > 0; }
@@ -54,7 +62,7 @@ public:
       : kernel(kernel), begin(isProfiling() ? profile::now() : 0), kind(kind) {}
   ~Span() {
     if (begin)
-      profile::add(kernel, kind, begin);
+      profile::add(kernel, kind, begin, profile::now());
   }
   Span(const Span &) = delete;
 

@@ -37,7 +37,7 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
     for (auto func : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
       if (!func.isDeclaration() && failed(emit(func, kernels)))
         return signalPassFailure();
-    kernels.finish();
+    kernels.finish(/*tellSizes=*/true);
   }
 
   LogicalResult emit(func::FuncOp func, KernelCalls &calls) {

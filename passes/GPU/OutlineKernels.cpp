@@ -403,7 +403,7 @@ struct OutlineKernelsPass : xtensor::impl::OutlineKernelsBase<OutlineKernelsPass
       for (Block &block : func.getBody())
         if (failed(outliner.process(block)))
           return signalPassFailure();
-    outliner.kernelCalls().finish();
+    outliner.kernelCalls().finish(/*tellSizes=*/false);
     // Views that only kernels read are dead now. Some depend on a number that stands behind them:
     // it was computed by the host before, and is read from a kernel's memory now.
     for (auto func : module.getOps<func::FuncOp>())

@@ -241,14 +241,21 @@ nb::bytes exportBundle(const nb::list &list, const nb::dict &options) {
   return nb::bytes(bytes.data(), bytes.size());
 }
 
-void fixSizes(py::PyModule &module, const std::map<std::string, int64_t> &sizes) {
+/// Sizes of dims by name, as C takes them.
+struct NamedSizes {
+  explicit NamedSizes(const std::map<std::string, int64_t> &sizes) {
+    for (const auto &[name, value] : sizes) {
+      names.push_back(refOf(name));
+      values.push_back(value);
+    }
+  }
   std::vector<MlirStringRef> names;
   std::vector<int64_t> values;
-  for (const auto &[name, value] : sizes) {
-    names.push_back(refOf(name));
-    values.push_back(value);
-  }
-  if (!xtensorFixSizes(module.get(), names.size(), names.data(), values.data()))
+};
+
+void fixSizes(py::PyModule &module, const std::map<std::string, int64_t> &sizes) {
+  NamedSizes named(sizes);
+  if (!xtensorFixSizes(module.get(), named.names.size(), named.names.data(), named.values.data()))
     throw failed("the sizes do not fit");
 }
 
@@ -258,15 +265,27 @@ std::string whyNotForeign(const nb::bytes &program) {
   return why;
 }
 
-nb::tuple cost(py::PyModule &module, const std::string &target) {
+nb::tuple cost(py::PyModule &module, const std::string &target,
+               const std::map<std::string, int64_t> &sizes) {
+  NamedSizes named(sizes);
   XTensorCost cost;
   nb::dict onHost;
   auto add = [](MlirStringRef name, int64_t times, void *onHost) {
     (*static_cast<nb::dict *>(onHost))[str(name).c_str()] = times;
   };
-  if (!xtensorCost(module.get(), refOf(target), &cost, add, &onHost))
+  if (!xtensorCost(module.get(), refOf(target), named.names.size(), named.names.data(),
+                   named.values.data(), &cost, add, &onHost))
     throw failed("the program cannot be lowered");
   return nb::make_tuple(cost.flops, cost.arenaBytes, cost.reusedBytes, cost.launches, onHost);
+}
+
+std::string kernels(py::PyModule &module, const std::map<std::string, int64_t> &sizes) {
+  NamedSizes named(sizes);
+  std::string text;
+  if (!xtensorKernels(module.get(), named.names.size(), named.names.data(), named.values.data(),
+                      append, &text))
+    throw failed("the program cannot be lowered");
+  return text;
 }
 
 std::string memory(py::PyModule &module, const std::string &target) {
@@ -335,7 +354,11 @@ void bindCompiler(nb::module_ &m) {
   m.def("why_not_foreign", &whyNotForeign, nb::arg("program"),
         "Why this IR is not a program that a trace could have made; \"\" if it is one.");
   m.def("cost", &cost, nb::arg("module"), nb::arg("target") = "cpu",
-        "Flops, bytes of temporaries, launches and routines on the CPU of one call.");
+        nb::arg("sizes") = std::map<std::string, int64_t>(),
+        "Flops, bytes of temporaries, launches and routines on the CPU of one call. sizes: of open "
+        "dims, by name.");
+  m.def("kernels", &kernels, nb::arg("module"), nb::arg("sizes"),
+        "JSON: the kernels of a profiled program in a call of these open sizes.");
   m.def("memory", &memory, nb::arg("module"), nb::arg("target") = "cpu",
         "JSON: where temporaries lie, and when.");
 }

@@ -166,7 +166,7 @@ _HASHABLE: dict[type, str] = {
 class Call(Gathered):
     """The arrays of one call, and the key that everything else about it makes."""
 
-    __slots__ = ("fn", "key", "plain", "specs", "structure")
+    __slots__ = ("fn", "key", "plain", "shapes", "specs", "structure")
 
     def __init__(
         self,
@@ -203,6 +203,9 @@ class Call(Gathered):
             replaced = [chosen.get(i, x) for i, x in enumerate(leaves)]
             self.structure = tree.structure(_open(self.structure, replaced))
         self.specs = [t if isinstance(t, Spec) else spec_of_type(t) for t in types] if dynamic_dims or abstract else []
+        self.shapes = (
+            [s.shape for s in self.specs] if abstract else []
+        )  # with the sizes of dynamic dims, where a Spec has them
         if dynamic_dims:
             self.specs = [_with_dynamic(s, dynamic_dims) for s in self.specs]
             _check_equal(self.arrays, dynamic_dims)

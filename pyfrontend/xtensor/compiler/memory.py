@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..base.errors import CompileError
 from ..ir.context import compiler, diagnosed
 from . import supports
-from .cost import bytes_of, cost, needs_sizes
+from .cost import bytes_of, cost, fixed, sizes_of
 from .origins import Origins
 
 if TYPE_CHECKING:
@@ -59,9 +60,10 @@ class Plan:
     steps: tuple[Step, ...]
 
 
-def plan_of(program: Program, target: Target) -> Plan:
-    """The plan of one call. UnsupportedError if sizes are dynamic."""
-    needs_sizes(program, "memory")
+def plan_of(program: Program, target: Target, shapes: Sequence[Sequence[int | None]] = ()) -> Plan:
+    """The plan of one call. Of a program with dynamic dims, it is that of a program compiled for arguments of these
+    shapes. UnsupportedError if they do not tell all sizes."""
+    program = fixed(program, sizes_of(program, shapes, "memory"))
     arguments, results = (sum(map(bytes_of, specs)) for specs in (program.all_inputs, program.outputs))
     known = cost(program, target)
     supports.check(target, program)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..compiler.profiled import Kernel
-from .memory import in_units
+from .memory import in_flops, in_units
 
 if TYPE_CHECKING:
     from ..trace.program import Program
@@ -23,14 +23,6 @@ class Measured(Protocol):
     flops: float | None
     share: float | None
     help: str
-
-
-def _flops(n: float) -> str:
-    for unit in ("flop", "kflop", "Mflop"):
-        if n < 1000:
-            return f"{n:.0f} {unit}" if unit == "flop" else f"{n:.3g} {unit}"
-        n /= 1000
-    return f"{n:.3g} Gflop"
 
 
 def _node(kernel: Kernel, row: Measured, calls: int, total: float) -> dict[str, Any]:
@@ -53,7 +45,7 @@ def _node(kernel: Kernel, row: Measured, calls: int, total: float) -> dict[str, 
             f"{1e6 * seconds:.1f} us",
             f"{100 * row.seconds / total:.0f} %" if total else "",
             "?" if moved is None else in_units(moved),
-            "?" if flops is None else _flops(flops),
+            "?" if flops is None else in_flops(flops),
             "?" if row.share is None else f"{100 * row.share:.0f} %",
         ],
     }

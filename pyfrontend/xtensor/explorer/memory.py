@@ -27,6 +27,15 @@ def in_units(n: float) -> str:
     return f"{n:.2f} GB"
 
 
+def in_flops(n: float) -> str:
+    """A number of arithmetic operations, as people write it."""
+    for unit in ("flop", "kflop", "Mflop"):
+        if n < 1000:
+            return f"{n:.0f} {unit}" if unit == "flop" else f"{n:.3g} {unit}"
+        n /= 1000
+    return f"{n:.3g} Gflop"
+
+
 def called(ops: Sequence[str], most: int = 3) -> str:
     """A list of functions, the first ones of a long one."""
     text = ", ".join(ops[:most])

@@ -6,6 +6,8 @@ import json
 import os
 import threading
 import time
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import cached_property
@@ -17,7 +19,7 @@ import numpy as np
 from .. import _native
 from ..base.errors import ArgumentError, file_error
 from ..base.files import path_of, write_file
-from ..compiler.profiled import Kernel, kernel_of, kernels_of
+from ..compiler.profiled import Kernel, kernel_of, kernels_of, program_of
 from ..values.options import profiled
 from .limits import limits_of
 from .spans import KERNEL, SHARE, TRANSFERS, Named, covered, named, none, taken
@@ -63,7 +65,7 @@ class profile:  # noqa: N801 (used like a function)
     it compile. Programs outside of it have no such calls, and pay nothing. On a device, the program waits for each
     kernel, so that kernels do not overlap. Other threads of Python do not see the block. Neither do bundles, `Compiled`
     stages, and functions of `xt.vjp` and `xt.linearize` that were made before. At most 1,048,576 events of one thread
-    are kept.
+    are kept, and those of all programs. The table counts the others, too.
 
     p.table() is a text: for each kernel the time, the calls, bytes and flops, the share of what the machine can do at
     most (measured once), and what would help. `str(p)` is the same, and a notebook shows it. p.rows has it as objects,
@@ -129,7 +131,8 @@ class profile:  # noqa: N801 (used like a function)
     @cached_property
     def _names(self) -> dict[int, Named | None]:
         values = self._spans.values
-        numbers = values["kernel"][values["kind"] <= SHARE]
+        numbers = np.concatenate([values["kernel"][values["kind"] <= SHARE], self._spans.sums["kernel"]])
+        numbers = numbers[numbers >= 0]
         return {int(n): named(int(n)) for n in np.unique(numbers)}
 
     @cached_property
@@ -153,6 +156,7 @@ class profile:  # noqa: N801 (used like a function)
             sum(covered(some[some["thread"] == thread]) for thread in np.unique(some["thread"]))
             for some in (runs[is_program], runs[~is_program])
         )
+        below += sum(self._spans.dropped_of(number, KERNEL)[1] for number in self._names)
         prepared = sum(row.prepared for row in rows)
         if prepared:
             rows.append(Row("other", "first runs of kernels: the driver compiles them", seconds=prepared))
@@ -171,10 +175,18 @@ class profile:  # noqa: N801 (used like a function)
 
     def _kernel_rows(self) -> list[Row]:
         found: dict[tuple[object, ...], Row] = {}
-        for number, of in self._names.items():
-            if of is not None:
-                key = (of.program.name, of.program.device, of.kernel)
-                found[key] = self._row_of(number, of, found.get(key))
+        programs: dict[int, Row] = {}
+        for number, of in self._names.items():  # ascending: a program is before its kernels
+            if of is None:
+                continue
+            key = (of.program.name, of.program.device, of.kernel)
+            before = found[key].flops if key in found else 0.0
+            row = found[key] = self._row_of(number, of, found.get(key))
+            if row.kind == "program":
+                programs[program_of(number)] = row
+                row.flops = before
+            elif whole := programs.get(program_of(number)):
+                whole.flops = _plus(_plus(whole.flops, row.flops), _times(before, -1))
         return [*found.values()]
 
     def _row_of(self, number: int, of: Named, row: Row | None = None) -> Row:
@@ -191,17 +203,53 @@ class profile:  # noqa: N801 (used like a function)
         if is_first.any():
             # What the driver compiled meanwhile is what the run took more than others take.
             others = durations[~is_first]
-            more = max(0.0, float(durations[is_first].sum() - np.median(others))) if len(others) else 0.0
+            compiled = max(0.0, float(durations[is_first].sum() - np.median(others))) if len(others) else 0.0
             row.is_first = not len(others)
-            row.prepared += more
-            row.seconds -= more
-        row.calls += len(runs)
-        row.seconds += float(durations.sum())
-        row.shared += float((shares["end"] - shares["begin"]).sum()) / 1e9
-        for name in ("bytes", "flops"):
-            each, so_far = getattr(kernel, name), getattr(row, name)
-            setattr(row, name, None if each is None or so_far is None else so_far + each * len(runs))
+            row.prepared += compiled
+            row.seconds -= compiled
+        more, more_seconds = self._spans.dropped_of(number, KERNEL)
+        calls = len(runs) + more
+        row.calls += calls
+        row.seconds += float(durations.sum()) + more_seconds
+        row.shared += float((shares["end"] - shares["begin"]).sum()) / 1e9 + self._spans.dropped_of(number, SHARE)[1]
+        for name, new in zip(("flops", "bytes"), self._work(number, of, runs, more), strict=True):
+            so_far = getattr(row, name)
+            setattr(row, name, None if new is None or so_far is None else so_far + new)
         return row
+
+    def _work(self, number: int, of: Named, runs: Any, more: int) -> tuple[float | None, float | None]:
+        """The flops and bytes of all runs of a kernel together, of which `more` found no room."""
+        kernel, calls = of.kernel, len(runs) + more
+        if not of.program.open_dims:
+            return _times(kernel.flops, calls), _times(kernel.bytes, calls)
+        asked = Counter(self._sizes_at(number, *run) for run in runs[["thread", "begin"]].tolist())
+        if more and len(asked) == 1:
+            asked[next(iter(asked))] += more
+        elif more:
+            return None, None
+        flops: float | None = 0.0
+        moved: float | None = 0.0
+        for sizes, count in asked.items():
+            each_flops, each_bytes = of.work(sizes)
+            flops, moved = _plus(flops, _times(each_flops, count)), _plus(moved, _times(each_bytes, count))
+        return flops, moved
+
+    def _sizes_at(self, number: int, thread: int, begin: int) -> tuple[int, ...]:
+        """The open sizes of the run of a program that a kernel ran in."""
+        starts, sizes = self._sizes.get(program_of(number), {}).get(thread, ([], []))
+        place = bisect_right(starts, begin)
+        return sizes[place - 1] if place else ()
+
+    @cached_property
+    def _sizes(self) -> dict[int, dict[int, tuple[list[int], list[tuple[int, ...]]]]]:
+        """For each program with open sizes, and each thread: when it began, in order, and with which sizes."""
+        found: dict[int, dict[int, dict[int, list[int]]]] = {}
+        for number, begin, size, _, thread in self._spans.sizes.tolist():
+            found.setdefault(program_of(number), {}).setdefault(thread, {}).setdefault(begin, []).append(size)
+        return {
+            number: {thread: ([*runs], [tuple(sizes) for sizes in runs.values()]) for thread, runs in threads.items()}
+            for number, threads in found.items()
+        }
 
     def kernels(self, name: str, device: str, types: tuple[str, ...]) -> list[tuple[Kernel, Row]]:
         """Returns each kernel of a program that ran, with what was measured of it, in the order of their first runs.
@@ -250,13 +298,19 @@ class profile:  # noqa: N801 (used like a function)
             raise ArgumentError(f"xt.profile: {what} is there after the block: with xt.profile() as p: ...")
 
     def _head(self) -> str:
-        dropped = f"; {self._spans.dropped} events found no room" if self._spans.dropped else ""
+        dropped = f"; {self._dropped()}" if self._spans.dropped else ""
         devices = sorted({row.device for row in self.rows if row.share is not None})
         limits = ", ".join(
             f"{d}: {limits_of(d).bytes / 1e9:.3g} GB/s, {limits_of(d).flops / 1e9:.3g} Gflop/s" for d in devices
         )
         limits = f"; limits of {limits}" if limits else ""
         return f"{1e3 * self.seconds:.3f} ms in the block{limits}{dropped}"
+
+    def _dropped(self) -> str:
+        """What is told of events that found no room."""
+        dropped, counted = self._spans.dropped, int(self._spans.sums["begin"].sum())
+        text = f"{dropped:,} events found no room: only the table counts them"
+        return text if dropped == counted else f"{text}, except for {dropped - counted:,}"
 
     def table(self) -> str:
         """Returns the rows as a text for a terminal."""
@@ -294,7 +348,7 @@ class profile:  # noqa: N801 (used like a function)
                 event |= {"name": TRANSFERS[kind], "cat": "transfer", "args": {"bytes": number}}
             else:
                 of = self._names[number]
-                event |= _event_of(of, kind == SHARE)
+                event |= _event_of(of, kind == SHARE, self._sizes_at(number, thread, begin))
             events.append(event)
             if kind != SHARE and thread != self._thread:
                 threads[thread] = f"Python, thread {thread}"
@@ -302,10 +356,22 @@ class profile:  # noqa: N801 (used like a function)
         for thread, name in threads.items():
             events.append({"ph": "M", "name": "thread_name", "pid": pid, "tid": thread, "args": {"name": name}})
         events.append({"ph": "M", "name": "process_name", "pid": pid, "args": {"name": "xtensor"}})
+        if self._spans.dropped:
+            end = (self._end - self._begin) / 1e3
+            events.append({"ph": "i", "s": "p", "name": self._dropped(), "pid": pid, "tid": self._thread, "ts": end})
         return {"traceEvents": events, "displayTimeUnit": "ms", "otherData": {"dropped": self._spans.dropped}}
 
 
-def _event_of(of: Named | None, is_share: bool) -> dict[str, Any]:
+def _times(each: float | None, count: int) -> float | None:
+    return None if each is None else each * count
+
+
+def _plus(a: float | None, b: float | None) -> float | None:
+    return None if a is None or b is None else a + b
+
+
+def _event_of(of: Named | None, is_share: bool, sizes: tuple[int, ...]) -> dict[str, Any]:
+    """sizes: those of the run, of a program with open sizes."""
     if of is None:
         return {"name": "loops of another program", "cat": "share", "args": {}}
     kernel = of.kernel
@@ -313,5 +379,6 @@ def _event_of(of: Named | None, is_share: bool) -> dict[str, Any]:
         return {"name": of.name, "cat": "share", "args": {"where": of.where}}
     lines = [f"{file}:{line}" for file, line in kernel.lines]
     told = {"program": of.program.name, "device": of.program.device, "lines": lines, "ops": list(kernel.ops)}
-    work = {key: n for key, n in (("bytes", kernel.bytes), ("flops", kernel.flops)) if n is not None}
+    flops, moved = of.work(sizes) if of.program.open_dims else (kernel.flops, kernel.bytes)
+    work = {key: n for key, n in (("bytes", moved), ("flops", flops)) if n is not None}
     return {"name": of.name, "cat": kernel.kind, "args": {**told, **work}}

@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from .. import _native
 from ..compiler.origins import where
-from ..compiler.profiled import Kernel, Profiled, kernel_of
+from ..compiler.profiled import Kernel, Profiled, kernel_of, place_of
 from ..explorer.memory import called
 
 # xt_span of runtime/runtime.h, and its kinds.
 _SPAN = np.dtype([("kernel", "i8"), ("begin", "i8"), ("end", "i8"), ("kind", "i4"), ("thread", "i4")])
 KERNEL, SHARE = 0, 1
+_MORE_KERNELS, _MORE_SHARES, _SIZE = 5, 6, 7
 TRANSFERS = {2: "copy to a device", 3: "copy from a device", 4: "copy on a device"}
 
 
 @dataclass(frozen=True)
 class Spans:
     """Arrays of one length: kernel (or bytes), begin and end in nanoseconds, kind, thread. dropped: spans that found
-    no room."""
+    no room. sums: those of kernels and shares together, where begin is their number, and end their nanoseconds. sizes:
+    the open sizes (end) of each run of a program, in the order of the arguments' dims."""
 
     values: np.ndarray[tuple[int], np.dtype[np.void]]
     dropped: int = 0
+    sums: np.ndarray[tuple[int], np.dtype[np.void]] = field(default_factory=lambda: np.zeros(0, _SPAN))
+    sizes: np.ndarray[tuple[int], np.dtype[np.void]] = field(default_factory=lambda: np.zeros(0, _SPAN))
 
     def __add__(self, other: Spans) -> Spans:
-        return Spans(np.concatenate([self.values, other.values]), self.dropped + other.dropped)
+        both = ((self.values, other.values), (self.sums, other.sums), (self.sizes, other.sizes))
+        values, sums, sizes = (np.concatenate(pair) for pair in both)
+        return Spans(values, self.dropped + other.dropped, sums, sizes)
+
+    def dropped_of(self, kernel: int, kind: int) -> tuple[int, float]:
+        """How many of a kernel's found no room, and their seconds."""
+        mine = self.sums[(self.sums["kernel"] == kernel) & (self.sums["kind"] == kind)]
+        return int(mine["begin"].sum()), float(mine["end"].sum()) / 1e9
 
 
 def covered(values: np.ndarray[tuple[int], np.dtype[np.void]]) -> float:
@@ -47,9 +58,14 @@ def none() -> Spans:
 def taken() -> Spans:
     """Those that the runtime recorded since they were last taken."""
     parts, dropped = _native.profile_take()
-    found = np.frombuffer(b"".join(parts), _SPAN)
+    found = np.frombuffer(b"".join(reversed(parts)), _SPAN)  # the runtime gives the latest first
+    is_sum = np.isin(found["kind"], (_MORE_KERNELS, _MORE_SHARES))
+    sums, sizes, values = found[is_sum], found[found["kind"] == _SIZE], found[found["kind"] < _MORE_KERNELS]
+    sums["kind"] -= _MORE_KERNELS - KERNEL
     # The compiler shares the threads: its work is of no kernel.
-    return Spans(found[(found["kind"] != SHARE) | (found["kernel"] >= 0)], dropped)
+    values = values[(values["kind"] != SHARE) | (values["kernel"] >= 0)]
+    values, sizes = (some[np.argsort(some["begin"], kind="stable")] for some in (values, sizes))
+    return Spans(values, dropped, sums, sizes)
 
 
 @dataclass(frozen=True)
@@ -60,6 +76,12 @@ class Named:
     kernel: Kernel
     name: str
     where: str
+    place: int  # among the kernels of the program
+
+    def work(self, sizes: tuple[int, ...]) -> tuple[float | None, float | None]:
+        """Its flops and bytes in a run of these open sizes."""
+        found = self.program.work(sizes)
+        return found[self.place] if found else (None, None)
 
 
 def named(number: int) -> Named | None:
@@ -67,7 +89,7 @@ def named(number: int) -> Named | None:
     if found is None:
         return None
     program, kernel = found
-    name = called(kernel.ops) or program.name
+    name = called(kernel.ops) or ("loops" if kernel.flops else "copy")
     if kernel.is_derivative:
         name = f"derivative of {name}"
     if kernel.kind.startswith("xt_"):
@@ -76,4 +98,4 @@ def named(number: int) -> Named | None:
         name = f"{name} ({_native.blas_name().partition(' ')[0]})"
     if kernel.kind == "program":
         name = program.name
-    return Named(program, kernel, name, where(kernel.lines))
+    return Named(program, kernel, name, where(kernel.lines), place_of(number))

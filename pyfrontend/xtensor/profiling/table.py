@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from ..explorer.memory import in_units
+from ..explorer.memory import in_flops, in_units
 from .limits import Limits
 
 _SHORT, _LONG = 5e-6, 1e-4  # seconds of a run
@@ -18,7 +18,8 @@ class Row:
     """Everything that ran under one name.
 
     kind: "kernel", "routine", "launch", "program", "transfer" or "other". program, device: where it ran. seconds: in
-    all runs together. bytes and flops of all runs together, None where they are not known. threads: how many worked at
+    all runs together. bytes and flops of all runs together, None where they are not known; those of a program are the
+    bytes of its arguments and results, and the flops of its kernels. threads: how many worked at
     once on average. share: of what the machine can do at most, None where that is not known. help: what would help.
     is_first: whether its only run is the first one, on a device whose driver compiled the kernel meanwhile.
     """
@@ -74,19 +75,29 @@ def _number(n: float | None, scale: float) -> str:
     return f"{n / scale:.3g}" if n else "-"
 
 
-_HEAD = ("time ms", "%", "calls", "each us", "bytes", "GB/s", "Gflop/s", "limit %", "threads", "what", "where")
+_HEAD = (
+    "time ms", "%", "calls", "each us", "bytes", "flops", "GB/s", "Gflop/s", "limit %",
+    "threads", "what", "where",
+)  # fmt: skip
+_LEFT = len(_HEAD) - 2  # the columns from here on are texts
 
 
 def _cells(row: Row, total: float) -> tuple[str, ...]:
     calls, seconds = max(row.calls, 1), max(row.seconds, 1e-12)
     work = row.kind in (*WORK, "transfer")
-    bytes_each = "?" if row.bytes is None else in_units(row.bytes / calls) if work else ""
+
+    def each(all_runs: float | None, spelled: Callable[[float], str]) -> str:
+        if not work and row.kind != "program":
+            return ""
+        return "?" if all_runs is None else spelled(all_runs / calls) if all_runs else "-"
+
     return (
         f"{1e3 * row.seconds:.3f}",
         f"{100 * row.seconds / total:.1f}",
         str(row.calls) if row.calls else "",
         f"{1e6 * seconds / calls:.1f}" if row.calls else "",
-        bytes_each,
+        each(row.bytes, in_units),
+        each(row.flops, in_flops),
         _number(row.bytes, 1e9 * seconds) if work else "",
         _number(row.flops, 1e9 * seconds) if work else "",
         "" if row.share is None else f"{100 * row.share:.0f}",
@@ -102,7 +113,7 @@ def text_of(rows: Sequence[Row], total: float, head: str) -> str:
     widths = [max(len(line[i]) for line in lines) for i in range(len(_HEAD))]
     texts = []
     for i, line in enumerate(lines):
-        cells = [c.ljust(w) if k >= 9 else c.rjust(w) for k, (c, w) in enumerate(zip(line, widths, strict=True))]
+        cells = [c.ljust(w) if k >= _LEFT else c.rjust(w) for k, (c, w) in enumerate(zip(line, widths, strict=True))]
         texts.append("  ".join(cells).rstrip())
         if i and rows[i - 1].help:
             texts.append(" " * (widths[0] + 2) + f"-> {rows[i - 1].help}")
@@ -115,7 +126,7 @@ def html_of(rows: Sequence[Row], total: float, head: str) -> str:
     import html
 
     def cells(tag: str, texts: Sequence[str]) -> str:
-        sides = ["left" if k >= 9 else "right" for k in range(len(texts))]
+        sides = ["left" if k >= _LEFT else "right" for k in range(len(texts))]
         each = zip(texts, sides, strict=True)
         return "".join(f"<{tag} style='text-align:{side}'>{html.escape(t)}</{tag}>" for t, side in each)
 

@@ -152,7 +152,8 @@ class Jitted(Function, Pickled, Generic[P, R]):
     def cost(self, *args: Any, **kwargs: Any) -> Any:
         """Returns what one call costs: flops, bytes moved and arena size; for a device also launches and on_host.
 
-        UnsupportedError if dims are dynamic.
+        If dims are dynamic, it is the cost of a call with the sizes of the arguments. UnsupportedError if an `xt.spec`
+        leaves a size open.
         """
         return self.lower(*args, **kwargs).cost()
 
@@ -161,7 +162,8 @@ class Jitted(Function, Pickled, Generic[P, R]):
         """Returns a `Memory`: the bytes that one call needs, and where each temporary lies, and when.
 
         Printed, it draws the arena as text, and a notebook shows it as a picture. The arguments are arrays or
-        `xt.spec`; ``device=`` is as in `trace`. UnsupportedError if dims are dynamic.
+        `xt.spec`; ``device=`` is as in `trace`. If dims are dynamic, it is the memory of a program that is compiled for
+        the sizes of the arguments. UnsupportedError if an `xt.spec` leaves a size open.
 
         Example:
         >>> f = xt.jit(lambda x: xt.sort(xt.exp(x), "i"))

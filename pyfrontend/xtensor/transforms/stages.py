@@ -89,12 +89,12 @@ class Lowered(Traced):
 
         For a device it also gives launches, and in on_host the routines that run on the CPU: {"cholesky": 1}.
         """
-        return cost.cost(self.program, self.target)
+        return cost.cost(self.program, self.target, self.call.shapes)
 
     @trimmed
     def memory(self) -> Memory:
         """Returns what one call needs of memory, and where each temporary lies."""
-        return Memory(plan_of(self.program, self.target))
+        return Memory(plan_of(self.program, self.target, self.call.shapes))
 
 
 class Compiled(Lowered):

@@ -79,3 +79,47 @@ module attributes {xtensor.profile = 4 : i64} {
     return
   }
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// Each call tells its open sizes. With the sizes of a call on the arguments, kernels have its numbers.
+// CHECK: module attributes {xtensor.kernels = [
+// CHECK-SAME: kind = "program"
+// CHECK-SAME: {bytes = 2.160000e+02 : f64, flops = 2.700000e+01 : f64, kind = "loops", loc = {{.*}}, reads = array<i64: -2>, writes = array<i64: -2>}
+// CHECK-SAME: {bytes = 3.200000e+02 : f64, flops = 4.000000e+01 : f64, kind = "loops", loc = {{.*}}, reads = array<i64: -1>, writes = array<i64: -2>}
+// CHECK-SAME: xtensor.profile = 5 : i64}
+module attributes {xtensor.profile = 5 : i64} {
+  // CHECK-LABEL: func.func @main
+  // CHECK: call @xt_profile_begin(%[[ALL:.*]]) :
+  // CHECK: %[[DIM:.*]] = memref.dim %arg0, %c1
+  // CHECK-NEXT: %[[SIZE:.*]] = arith.index_cast %[[DIM]] : index to i64
+  // CHECK: call @xt_profile_size(%{{.*}}, %[[SIZE]]) : (i64, i64) -> ()
+  // CHECK-NOT: call @xt_profile_size
+  // CHECK: return
+  func.func @main(%x: memref<4x?xf32> {xtensor.sizes = array<i64: 4, 10>}, %y: memref<4x?xf32> {xtensor.sizes = array<i64: 4, 10>}) attributes {xtensor.inputs = 1 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : memref<4x?xf32>) outs(%y : memref<4x?xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %r = arith.addf %a, %a : f32
+      linalg.yield %r : f32
+    }
+    // All but the first column.
+    %n = memref.dim %x, %c1 : memref<4x?xf32>
+    %less = arith.subi %n, %c1 : index
+    %most = arith.minsi %less, %n : index
+    %part = memref.subview %y[0, 1] [3, %most] [1, 1] : memref<4x?xf32> to memref<3x?xf32, strided<[?, 1], offset: 1>>
+    %wide = memref.cast %part : memref<3x?xf32, strided<[?, 1], offset: 1>> to memref<?x?xf32, strided<[?, 1], offset: 1>>
+    %rows = memref.dim %wide, %c0 : memref<?x?xf32, strided<[?, 1], offset: 1>>
+    scf.for %i = %c0 to %rows step %c1 {
+      linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%wide : memref<?x?xf32, strided<[?, 1], offset: 1>>) {
+      ^bb0(%o: f32):
+        %r = arith.mulf %o, %o : f32
+        linalg.yield %r : f32
+      }
+    }
+    return
+  }
+}

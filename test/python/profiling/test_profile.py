@@ -15,7 +15,8 @@ import pytest
 import xtensor as xt
 from chosen_device import NAME, needs_device, on_the_cpu  # noqa: F401 (a fixture)
 from xtensor import _native
-from xtensor.profiling.spans import covered, none
+from xtensor.explorer.memory import in_flops, in_units
+from xtensor.profiling.spans import SHARE, covered, none
 
 WORK = ("kernel", "routine", "launch")
 X = xt.array(np.random.default_rng(0).random((1003, 37)), ("sample", "inp")).to("cpu")
@@ -196,6 +197,10 @@ def test_shares_of_threads():
     finally:
         _native.set_num_threads(0 if before < 1 else before)
     shares = [e for e in p.trace()["traceEvents"] if e.get("cat") == "share"]
+    spans = p._spans.values[p._spans.values["kind"] == SHARE]
+    for thread in np.unique(spans["thread"]):
+        mine = np.sort(spans[spans["thread"] == thread], order="begin")
+        assert (mine["begin"][1:] >= mine["end"][:-1]).all(), "parts of one thread overlap"
     loops = [e for e in p.trace()["traceEvents"] if e.get("cat") == "loops"]
     assert len(shares) >= 2
     for e in shares:
@@ -286,11 +291,113 @@ def test_spans_that_overlap_are_covered_once():
     assert seconds((2, 3), (0, 10), (4, 12), (12, 13), (20, 21)) == pytest.approx(14)
 
 
-def test_open_sizes_have_no_work():
+def test_more_events_than_there_is_room_for():
+    """A thread keeps about a million. The table counts the others, and the program's own is always there."""
+    steps = 540_000
+
+    def f(x):
+        return xt.scan(lambda c, v: (xt.tanh(c * v) + xt.sum(c) * 1e-9, None), xt.ones(i=1500), x, dim="t")[0]
+
+    f, x = xt.jit(f), xt.ones(t=steps)
+    with xt.profile():
+        f(xt.ones(t=3)), f(x)
+    with xt.profile() as p:
+        f(x)
+    events = p.trace()["traceEvents"]
+    (program,) = (e for e in events if e.get("cat") == "program")
+    (row,) = (r for r in p.rows if r.kind == "program")
+    assert row.calls == 1 and row.seconds == pytest.approx(program["dur"] / 1e6)
+    runs = sum(e["ph"] == "X" and e["cat"] == "loops" for e in events)
+    dropped = sum(r.calls for r in p.rows if r.kind == "kernel") - runs
+    assert dropped > 0 and p.trace()["otherData"]["dropped"] == dropped
+    assert sorted(r.calls for r in p.rows if r.kind == "kernel")[-2:] == [steps, steps]
+    told = f"{dropped:,} events found no room: only the table counts them"
+    assert str(p).split("\n")[0].endswith(told) and [e["name"] for e in events if e["ph"] == "i"] == [told]
+    assert work(p, "f", "flops") == pytest.approx(f.cost(x)["flops"], rel=0.01)
+    kernels = sum(r.seconds for r in p.rows if r.kind == "kernel")
+    assert kernels < row.seconds and seconds_of(p, "between the kernels") == pytest.approx(row.seconds - kernels)
+
+
+NAMES = {
+    "concat": (lambda x: xt.concat([xt.cumsum(x, "inp"), x], "inp"), {"concat", "concat, cumsum"}),
+    "transpose": (lambda x: x.transpose("inp", "sample"), {"transpose"}),
+    "slice": (lambda x: x.isel(inp=slice(1, 9)), {"x.isel"}),
+    "flip": (lambda x: xt.flip(x, "inp"), {"flip"}),
+    "broadcast": (lambda x: xt.expand_dims(x, copy=3), {"broadcast"}),
+    "constant": (lambda x: xt.full(2.0, i=1000), {"full, broadcast"}),
+    "update": (lambda x: x.at(inp=[3, 3, 5]).add(1.0), {"x.at(..).add"}),
+    "comparison": (lambda x: x > 0.5, {"greater"}),
+    "logic": (lambda x: (x > 0.5) & (x < 0.7), {"logical_and, greater, less"}),
+    "conversion": (lambda x: x.astype("f4"), {"x.astype"}),
+    "result that is an argument": (lambda x: x, {"copy"}),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_kernels_that_move_values_have_names(name: str):
+    f, expected = NAMES[name]
+    p, _ = profiled(xt.jit(f), X)
+    kernels = [row for row in p.rows if row.kind in WORK]
+    assert kernels and {row.name for row in kernels} <= expected
+    line = f.__code__.co_firstlineno
+    if name != "result that is an argument":
+        assert {row.where for row in kernels} == {f"test_profile.py:{line}"}
+    traced = [e for e in p.trace()["traceEvents"] if e.get("cat") == "loops"]
+    assert {e["name"] for e in traced} <= expected
+    assert {name for t in xt.jit(f).memory(X).temporaries for name in t.ops} <= set(", ".join(expected).split(", "))
+
+
+OPEN = {
+    name: PROGRAMS[name]
+    for name in (
+        "uneven", "softmax", "layer", "gradient", "scan", "factor", "attention", "gradient of attention",
+        "sums at positions", "elementwise", "computed again", "partial sums", "solutions", "values at positions",
+    )
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_work_of_open_sizes_is_what_cost_says(name: str):
+    """Each run counts by its own sizes."""
+    f, args = OPEN[name]
+    dims = ["sample" if "sample" in args[0].dims else "column"]
+    opened, fixed = xt.jit(f, dynamic_dims=dims), xt.jit(f)
+    fewer = [x.isel({d: slice(0, 17) for d in dims if d in x.dims}) for x in args]
+    costs = [opened.cost(*some) for some in (args, fewer)]
+    with xt.profile():
+        opened(*args)
+    with xt.profile() as p:
+        opened(*args), opened(*fewer), opened(*args)
+    row = next(row for row in p.rows if row.kind == "program")
+    assert row.bytes == 2 * costs[0]["bytes"] + costs[1]["bytes"]
+    assert row.bytes == 2 * fixed.cost(*args)["bytes"] + fixed.cost(*fewer)["bytes"]
+    flops = 2 * costs[0]["flops"] + costs[1]["flops"]
+    assert row.flops == pytest.approx(flops, rel=0.01)
+    assert work(p, row.program, "flops") == pytest.approx(flops, rel=0.01)
+    if "positions" not in name:  # updates work otherwise where they do not know the sizes
+        assert costs[0]["flops"] == pytest.approx(fixed.cost(*args)["flops"], rel=0.1)
+    assert opened.cost(*[xt.spec(**x.sizes, dtype=x.dtype) for x in args]) == costs[0]
+    events = [
+        e["args"] for e in p.trace()["traceEvents"] if e.get("cat") in ("loops", "product") or "lines" in e["args"]
+    ]
+    assert sum(e.get("flops", 0) for e in events) == pytest.approx(flops, rel=0.01)
+
+
+def test_the_memory_of_open_sizes_is_that_of_the_call():
+    f, g = xt.jit(steps, dynamic_dims="sample"), xt.jit(steps)
+    assert str(f.memory(X)) == str(g.memory(X)) == str(f.memory(xt.spec(sample=1003, inp=37)))
+    for ask in (f.memory, f.cost):
+        with pytest.raises(xt.UnsupportedError, match=r"the size of 'sample' is not given. Give arrays, or sizes"):
+            ask(xt.spec(sample=None, inp=37))
+
+
+def test_more_sizes_than_the_work_is_found_out_of():
     f = xt.jit(uneven, dynamic_dims=("sample",))
-    p, _ = profiled(f, X)
+    with xt.profile() as p:
+        for n in range(1, 100):
+            f(X.isel(sample=slice(0, n)))
     row = next(row for row in p.rows if row.kind == "kernel")
-    assert row.bytes is None and row.flops is None and row.share is None
+    assert row.calls == 99 and row.bytes is None and row.flops is None and row.share is None
     assert " ? " in p.table()
 
 
@@ -389,7 +496,12 @@ def test_table():
     text = str(p)
     assert text == p.table()
     head, names, *lines = text.split("\n")
-    assert "GB/s" in head and names.split()[:3] == ["time", "ms", "%"]
+    assert "GB/s" in head
+    assert " ".join(names.split()) == "time ms % calls each us bytes flops GB/s Gflop/s limit % threads what where"
+    row = next(row for row in p.rows if row.kind == "program")
+    cost = xt.jit(layer).cost(X, W)
+    assert row.flops == pytest.approx(cost["flops"], rel=0.01)
+    assert f"{in_units(cost['bytes'])}  {in_flops(row.flops)} " in next(line for line in lines if " layer " in line)
     assert any("dot" in line and "test_profile.py:" in line for line in lines)
     assert sum(row.seconds for row in p.rows if row.kind in ("program", "other", "transfer")) >= p.seconds
     markup = p._repr_html_()
