@@ -7,7 +7,8 @@ run step by step.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import heapq
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -269,6 +270,7 @@ class _Search:
             c.run_passes(self.module, _PASSES)
         self.copy = _Names(self.module)
         self.blocks: dict[Place, _Block] = {}
+        self.operations: dict[Place, list[ir.Operation]] = {}
 
     def block(self, place: Place) -> _Block:
         if place not in self.blocks:
@@ -279,29 +281,52 @@ class _Search:
         known: Values = {(_MAIN, -1, i): x for i, x in enumerate(arrays)}
         found = {**known, **self.block(_MAIN).run(known)}
         bad = [name for name in self.block(_MAIN).yields if not is_finite(found[name])]
-        finding = next((f for f in (self.back(name, found) for name in bad) if f is not None), None)
-        return finding, bool(bad)
+        return self.back(_MAIN, found, dict.fromkeys(bad, _ALL)), bool(bad)
 
     def inside(self, place: Place, known: Values, wanted: _Mask, result: int | None = None) -> Finding | None:
         """What made a wanted element that the block yields not finite. `known`: its arguments, and what it reads from
         above. result: the number of the value; None: any."""
         block = self.block(place)
         found = {**known, **block.run(known)}
-        for name in block.yields if result is None else [block.yields[result]]:
-            if not is_finite(found[name]) and (finding := self.back(name, found, wanted)):
-                return finding
-        return None
+        names = block.yields if result is None else [block.yields[result]]
+        return self.back(place, found, dict.fromkeys(names, wanted))
 
-    def back(self, name: Name, known: Values, wanted: _Mask = _ALL) -> Finding | None:
-        """What made one of the wanted elements of a value not finite."""
-        place, number, _ = name
-        if number < 0:
-            return None  # given from outside
-        op = [*self.copy.blocks[place].operations][number].operation
-        value = known[name]
-        wanted = _bad(value, wanted)
-        if not wanted.at.any():
-            return None
+    def back(self, place: Place, known: Values, wanted: Mapping[Name, _Mask]) -> Finding | None:
+        """What made one of the wanted elements of values of a block not finite: the first op that did.
+
+        It goes through the ops from the last one to the first, so that all that uses a value was there before it."""
+        masks: dict[Name, _Mask] = {}
+        queue: list[int] = []  # numbers of ops, the last one first
+        queued: set[int] = set()
+        makers: list[Callable[[], Finding | None]] = []
+
+        def want(name: Name, mask: _Mask) -> None:
+            bad = _bad(known[name], mask)
+            if name[0] != place or name[1] < 0 or not bad.at.any():
+                return  # given from outside, or nothing is wrong
+            masks[name] = masks[name] | bad if name in masks else bad
+            if name[1] not in queued:
+                queued.add(name[1])
+                heapq.heappush(queue, -name[1])
+
+        for name, mask in wanted.items():
+            want(name, mask)
+        while queue:
+            number = -heapq.heappop(queue)
+            op = self.ops(place)[number]
+            for k in range(len(op.results)):
+                if (name := (place, number, k)) in masks:
+                    makers += self.visited(op, name, known, masks, want)
+        found = next((finding for maker in reversed(makers) if (finding := maker()) is not None), None)
+        return self.outermost(found, place, known, masks) if found is not None and found.is_chosen else found
+
+    def visited(
+        self, op: ir.Operation, name: Name, known: Values, masks: Mapping[Name, _Mask], want: Callable[..., None]
+    ) -> list[Callable[[], Finding | None]]:
+        """Wants what the wanted elements of a value were made of. Gives what may find that its op made them; at most
+        one."""
+        place, number, k = name
+        value, wanted = known[name], masks[name]
         operands = [(self.copy.names[x], x) for x in op.operands]
         elements: dict[Name, _Mask] = {}
         passed = _passed(op)
@@ -312,35 +337,46 @@ class _Search:
         for x in (x for p in inner for x in self.copy.captured(p)):
             elements.setdefault(self.copy.names[x], wanted.along(passed))
         bad = [n for n, some in elements.items() if _bad(known[n], some).at.any()]
-        bad.sort(key=lambda n: not has_nan(known[n]))
         for n in bad:
-            if n[0] == place and (finding := self.back(n, known, elements[n])):
-                if finding.is_chosen and op.name == "xtensor.select" and finding.source == source_of(op):
-                    return self.chosen(op, value, operands, known, wanted)  # where its elements are those of the result
-                return finding
+            want(n, elements[n])
         if op.name == "xtensor.switch":
             selector = int(values_of(known[operands[0][0]]))
-            return self.inside(inner[min(max(selector, 0), len(inner) - 1)], known, wanted, name[2])
+            taken = inner[min(max(selector, 0), len(inner) - 1)]
+            return [lambda: self.inside(taken, known, wanted, k)]
         if op.regions:
-            return self.enter(op, inner[0], known, wanted.along(passed))
+            return [lambda: self.enter(op, inner[0], known, wanted.along(passed))]
         made = _made_here(op, wanted, [known[n] for n, _ in operands])
         if made.at.any():
-            return self.finding(op, value, operands, known, made)
+            return [lambda: self.finding(op, value, operands, known, made)]
+        if _may_choose(op) and all(self.is_constant(n) for n in bad):
+            return [lambda: self.chosen(op, value, operands, known, wanted)]
         born = has_nan(value) and not any(has_nan(known[n]) for n in bad)
-        may_choose = op.name == "xtensor.select" and source_of(op).function in _WITH_CONSTANTS
-        if may_choose and all(self.is_constant(n) for n in bad):
-            return self.chosen(op, value, operands, known, wanted)
         if (bad and not born) or not operands or any(n[1] < 0 for n in bad):
-            return None  # handed on; or a constant
-        return self.finding(op, value, operands, known, wanted)
+            return []  # handed on; or a constant
+        return [lambda: self.finding(op, value, operands, known, wanted)]
+
+    def ops(self, place: Place) -> list[ir.Operation]:
+        if place not in self.operations:
+            self.operations[place] = [view.operation for view in self.copy.blocks[place].operations]
+        return self.operations[place]
 
     def chosen(self, op: ir.Operation, *about: Any) -> Finding:
         """The finding that a function chose a constant."""
         return replace(self.finding(op, *about), op=source_of(op).function, is_chosen=True)
 
+    def outermost(self, found: Finding, place: Place, known: Values, masks: Mapping[Name, _Mask]) -> Finding:
+        """Of a function that chose a constant, the op whose elements are those of its result."""
+        for name in sorted(masks, key=lambda name: name[1]):
+            op = self.ops(place)[name[1]]
+            is_alike = source_of(op) == found.source and c.file_line(op.location) == found.where
+            operands = [(self.copy.names[x], x) for x in op.operands]
+            if is_alike and op.name == "xtensor.select" and any(known[n] is found.result for n, _ in operands):
+                found = self.chosen(op, known[name], operands, known, masks[name])
+        return found
+
     def is_constant(self, name: Name) -> bool:
         place, number, _ = name
-        return number >= 0 and [*self.copy.blocks[place].operations][number].operation.name == "xtensor.constant"
+        return number >= 0 and self.ops(place)[number].name == "xtensor.constant"
 
     def finding(
         self, op: ir.Operation, value: Any, operands: Sequence[tuple[Name, Any]], known: Values, bad: _Mask
@@ -463,6 +499,11 @@ def _wanted_of(op: ir.Operation, i: int, passed: set[str], operand: Any, conditi
         return some
     # What names the dims that an op mixes may be missing here: then all elements count.
     return some if _bad(operand, some).at.any() else _ALL
+
+
+def _may_choose(op: ir.Operation) -> bool:
+    """Whether an op is how a function of the user's gives a constant of its own."""
+    return op.name == "xtensor.select" and source_of(op).function in _WITH_CONSTANTS
 
 
 def _element(x: Any, dim: str, i: int) -> Any:

@@ -106,9 +106,10 @@ def _debugger() -> Any:
 def _serves_us(frame: FrameType) -> bool:
     """Whether a frame is of a library that this package calls, and not of the user's own code."""
     paths = sysconfig.get_paths()
+    libraries = "<frozen ", paths["stdlib"], paths["purelib"], paths["platlib"]
     at: FrameType | None = frame
     while at is not None and not is_ours(at):
-        if not at.f_code.co_filename.startswith((paths["stdlib"], paths["purelib"], paths["platlib"])):
+        if not at.f_code.co_filename.startswith(libraries):
             return False
         at = at.f_back
     return at is not None

@@ -410,3 +410,21 @@ def test_programs_are_not_compiled_again() -> None:
         f(X)
     f(X)
     assert len(f.compilations) == 1
+
+
+def test_long_programs_and_values_that_are_used_often() -> None:
+    def f(x: Any) -> Any:
+        a, b = xt.log(x), xt.log(x + 1.0)
+        for _ in range(150):
+            a, b = xt.sin(a) + 0.1 * xt.cos(b), xt.sin(b) * xt.cos(a)
+        return a + b
+
+    assert message(xt.jit(f), X).startswith("xt.log made nan of finite operands at t=2 (1 of 5")
+    nan = xt.array([1.0, np.nan], "t")  # it comes from an argument: each op is looked at once
+    assert np.isnan(xt.jit(f)(nan).values[1])
+
+
+def test_the_first_op_is_told() -> None:
+    x = xt.array([0.0, 1.0], "t")
+    text = message(xt.jit(lambda x: (1.0 / x) + xt.log(x - 1.0)), x)
+    assert text.startswith("xt.divide made inf of finite operands at t=0")
