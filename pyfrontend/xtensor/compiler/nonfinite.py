@@ -109,18 +109,27 @@ class Finding:
         elif self.source.function and not is_named_alike(self.source.function, op):
             text = f"in {self.source.function}, {text}"
         if dims:
-            listed = ", ".join(f"{d}={i}" for d, i in place.items())
-            text += f" at {listed} ({int(bad.sum())} of {values.size} elements of {describe(dims, self.result.shape)})"
+            listed = ", ".join(f"{_name(d)}={i}" for d, i in place.items())
+            text += f" at {listed} ({int(bad.sum())} of {values.size} elements of {_described(self.result)})"
         lines = [text, *(f"  {step}" for step in self.steps)]
         lines += [f"  {name}: {_around(x, place)}" for name, x in self.operands]
         lines.append(f"  result: {_around(self.result, place)}")
         return NonFiniteError("\n".join(lines), self.where or None)
 
 
+def _name(dim: str) -> str:
+    """A dim without what tells it from another one of the program."""
+    return dim.partition("~")[0]
+
+
+def _described(x: Any) -> str:
+    return describe([_name(d) for d in x.dims], x.shape)
+
+
 def _around(x: Any, place: Mapping[str, int]) -> str:
     """The type of an array, its element at a place, and those beside it."""
     values = values_of(x)
-    kind = f"{values.dtype.name} {describe(x.dims, x.shape)}"
+    kind = f"{values.dtype.name} {_described(x)}"
     if not set(x.dims) <= place.keys() or any(place[d] >= n for d, n in zip(x.dims, x.shape, strict=True)):
         known = values[np.isfinite(values)] if values.dtype.kind in "fc" else values
         between = f", {known.min():.6g} to {known.max():.6g}" if known.size and known.dtype.kind in "fiu" else ""
@@ -131,7 +140,7 @@ def _around(x: Any, place: Mapping[str, int]) -> str:
         return text
     first, last = max(at[-1] - _AROUND, 0), min(at[-1] + _AROUND + 1, values.shape[-1])
     beside = ", ".join(f"{v:.6g}" if values.dtype.kind in "fiu" else str(v) for v in values[at[:-1]][first:last])
-    return f"{text}; {x.dims[-1]}={first} to {last - 1}: {beside}"
+    return f"{text}; {_name(x.dims[-1])}={first} to {last - 1}: {beside}"
 
 
 @dataclass(frozen=True)
@@ -265,6 +274,11 @@ class _Block:
 class _Search:
     def __init__(self, program: Program) -> None:
         self.name, self.functions = program.name, program.called
+        loops = [op for op in ops_in(main_of(program.module)) if op.name in ("xtensor.while", "xtensor.scan")]
+        whiles, scans = (
+            {c.file_line(op.location) for op in loops if op.name.endswith(kind)} for kind in ("while", "scan")
+        )
+        self.while_loops = whiles - scans  # by FILE:LINE: in derivatives, these loops are scans
         self.module = _copy(program.module)
         if _needs_passes(self.module):
             c.run_passes(self.module, _PASSES)
@@ -412,7 +426,8 @@ class _Search:
         for number, inner, given in steps:
             found = self.inside(inner, given, wanted)
             if found is not None:
-                told = f"in step {number} of {c.written(kind.removeprefix('xtensor.'))}"
+                loop = "while" if where in self.while_loops else kind.removeprefix("xtensor.")
+                told = f"in step {number} of {c.written(loop)}"
                 return replace(found, steps=(f"{told} at {where}" if where else told, *found.steps))
         return None
 

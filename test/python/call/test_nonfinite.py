@@ -318,6 +318,18 @@ def test_steps_of_derivatives_of_loops() -> None:
     assert text.startswith("in the derivative of xt.sqrt") and "in step 1 of xt.scan" in text
 
 
+def test_loops_and_dims_have_the_names_of_the_user() -> None:
+    """In a derivative a while loop is a scan, and a dim may have a name that nobody can write."""
+
+    def f(x: Any) -> Any:
+        return xt.while_loop(lambda s: s[0] < 5, lambda s: (s[0] + 1, s[1] / (3.0 - s[0])), (0, x), max_steps=8)[1]
+
+    assert "in step 3 of xt.while_loop at" in message(xt.grad(f), 1.0)
+    text = message(xt.jit(lambda a: xt.linalg.inv(a, ("i", "j"))), xt.zeros(i=2, j=2))
+    assert text.startswith("xt.linalg.inv made nan of finite operands at j=0, i=0 (4 of 4 elements of (j: 2, i: 2))")
+    assert "~" not in text
+
+
 def test_branch_that_is_taken() -> None:
     f = xt.jit(lambda x: xt.cond(x.sum() > 0, lambda: xt.log(x), lambda: x / (x - 1)))
     assert message(f, X).startswith("xt.log made nan")
