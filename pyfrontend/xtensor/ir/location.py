@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import CodeType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..base.errors import user_frame
 from .context import context, file_line, mlir
@@ -40,8 +40,9 @@ def _remember(path: str) -> list[tuple[int, list[str]]]:
     known, at = _texts.setdefault(path, []), _written_at(path)
     if not known or known[-1][0] != at:
         linecache.checkcache(path)
-        if lines := linecache.getlines(path):
-            known[:] = [*known[-_MOST_TEXTS + 1 :], (at, [line.rstrip("\r\n") for line in lines])]
+        lines = [line.rstrip("\r\n") for line in linecache.getlines(path)]
+        if lines or not known:  # a file that is gone has its texts, and what never was one is not looked for again
+            known[:] = [*known[-_MOST_TEXTS + 1 :], (at, lines)]
     return known
 
 
@@ -60,9 +61,10 @@ def text_of(path: str, code: CodeType | None = None) -> tuple[list[str], str]:
     of one that was traced. A file may have been edited after Python read it: then its text when it was traced counts,
     if that is of the code."""
     texts = _remember(path)
+    if not texts[-1][1]:  # perhaps it is known by now, as a cell of a notebook
+        texts.clear()
+        _remember(path)
     code = code or next((c for p, c, _ in reversed(_known) if absolute(p) == path), None)
-    if not texts:
-        return [], ""
     is_edited = texts[-1][0] > _started
     for at, lines in reversed(texts) if code is not None and is_edited else ():
         if code in _codes_in("\n".join(lines) + "\n", path):
@@ -75,6 +77,21 @@ def unknown() -> ir.Location:
     return mlir().Location.unknown(context())
 
 
+# Of the latest code objects, by their ids; each is kept with its positions, so that no other one has the id.
+_positions: dict[int, tuple[CodeType, list[Any]]] = {}
+_MOST_POSITIONS = 64
+
+
+def _positions_of(code: CodeType) -> list[Any]:
+    """(first line, last line, first column, last column) of each instruction."""
+    found = _positions.get(id(code))
+    if found is None:
+        if len(_positions) >= _MOST_POSITIONS:
+            _positions.clear()
+        found = _positions[id(code)] = code, list(code.co_positions())
+    return found[1]
+
+
 def of_user() -> ir.Location:
     """FILE:LINE:COLUMN of the innermost frame outside of this package."""
     frame = user_frame()
@@ -84,13 +101,8 @@ def of_user() -> ir.Location:
     key = code.co_filename, code, last
     found = _known.get(key)
     if found is None:
-        line, column = frame.f_lineno, 0
-        positions = getattr(code, "co_positions", None)
-        if positions is not None:
-            for i, (first, _, col, _) in enumerate(positions()):
-                if i == last // 2:
-                    line, column = first or line, col + 1 if col is not None else 0
-                    break
+        first, _, col, _ = _positions_of(code)[last // 2]
+        line, column = first or frame.f_lineno, col + 1 if col is not None else 0
         name = absolute(code.co_filename)
         _remember(name)
         name = name.encode("utf-8", "replace").decode()  # of a file it may be any bytes
