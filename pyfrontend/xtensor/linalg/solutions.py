@@ -229,6 +229,8 @@ def lu_solve(factors: Sequence[ArrayLike], b: ArrayLike, /, dims: Pair = MATRIX)
     """
     if not isinstance(factors, (tuple, list)) or len(factors) != 3:
         raise fail(ArgumentTypeError, "linalg.lu_solve", "factors are the tuple that xt.linalg.lu gives: p, l, u")
+    if isinstance(dims, str) or not isinstance(dims, (tuple, list)) or len(dims) != 2:
+        raise fail(DimensionError, "linalg.lu_solve", f"dims are the matrix's row and column dim, not {dims!r}", b)
     row, col = dims
     order, lower, upper, y = p.promote_float(*factors, b)
     dtype = y.dtype

@@ -320,6 +320,8 @@ def reindex_like(
 
 def _labels_of(op: str, x: Any, other: Any) -> dict[str, Any]:
     """The labels of another array along the dims that both have."""
+    if not hasattr(x, "dims"):
+        raise fail(ArgumentTypeError, op, f"expected an array with labels, not {brief(x)}")
     if not hasattr(other, "dims"):
         raise fail(ArgumentTypeError, op, f"`other` is an array with labels, not {brief(other)}")
     there = StandIn(op, other) if hasattr(other, "dtype") else None

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.calls import int_text
+from ..base.calls import in_words, int_text
 from ..base.dims import brief, check_name
 from ..base.dtypes import as_dtype, complex_of
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, MemoryError_
@@ -189,7 +189,10 @@ def _fill(name: str, sizes: dict[str, Any], value: Any, dtype: Any) -> Any:
         found = _or_default(dtype, own) if is_scalar(value) or dtype is not None else own
         return _filled(name, sizes, value, found)
     if not tracing() and not isinstance(value, Tracer) and all(isinstance(s, int) for s in sizes.values()):
-        return _fill(name, sizes, np.asarray(getattr(value, "values", value))[()], dtype)
+        number = np.asarray(getattr(value, "values", value))[()]
+        if not isinstance(number, np.generic):
+            raise fail(ArgumentTypeError, name, f"the value is a number, not {in_words(number)}")
+        return _fill(name, sizes, number, dtype)
     return _spread(value, sizes, dtype)
 
 

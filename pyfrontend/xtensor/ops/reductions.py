@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from .. import _native
+from ..base.dims import brief
 from ..base.dtypes import real_of
-from ..base.errors import ArgumentError, SizeError
+from ..base.errors import ArgumentError, ArgumentTypeError, SizeError
 from ..call.dispatch import op
 from ..call.opened import Amount, any_number
 from ..labels.xarray import is_dataarray, labels_at
@@ -416,6 +417,8 @@ def argmin(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> 
 
 
 def _label(name: str, x: Any, dim: str | None, skipna: bool | None) -> Any:
+    if not hasattr(x, "dims"):
+        raise fail(ArgumentTypeError, name, f"expected an array, not {brief(x)}")
     dims = tuple(x.dims)
     if dim is None:
         if len(dims) != 1:

@@ -234,6 +234,24 @@ def test_messages(name: str) -> None:
         call()
 
 
+@pytest.mark.parametrize("call", [
+    lambda: xt.full(object(), time=3),
+    lambda: xt.idxmax(object(), "lat"),
+    lambda: xt.idxmin(2.0),
+    lambda: xt.interp_like(object(), xr.DataArray([0.0], dims="lat", coords={"lat": [12]})),
+    lambda: xt.reindex_like("text", xr.DataArray([0.0], dims="lat", coords={"lat": [12]})),
+])  # fmt: skip
+def test_what_is_no_array_is_refused(call: Any) -> None:
+    with pytest.raises(xt.ArgumentTypeError, match=r"expected an array|the value is a number"):
+        call()
+
+
+def test_one_name_is_no_pair_of_dims() -> None:
+    factors = xt.linalg.lu(xt.eye(2))
+    with pytest.raises(xt.DimensionError, match="dims are the matrix's row and column dim"):
+        xt.linalg.lu_solve(factors, xt.ones(row=2), dims=("row",))  # type: ignore[arg-type]
+
+
 def test_attributes_that_are_not_there_stay_missing() -> None:
     assert not hasattr(X, "reshape") and not hasattr(X, "nothing") and not hasattr(X.rolling(time=2), "quantile")
 
