@@ -84,18 +84,22 @@ IN_EXAMPLES = "Examples use `xtensor` as `xt`, `numpy` as `np` and `xarray` as `
 OF_REFERENCE = """Each entry says what a function takes and returns, which errors it raises, and has an example.
 Errors that all functions have in common are named here alone:
 
-* `ArgumentTypeError`: an argument has another type than the entry says, or is unknown.
-* `SizeError`: a dim has one size in one array, and another in a second one.
-* `DimensionError`: two arrays have other labels along a dim ([xarray](../docs/xarray.md)).
-* `TracerError`: a traced array is used after its trace has ended.
-* `DeviceError`, `MemoryError`: arrays are on different devices, or do not fit into memory.
-* `NonFiniteError`: an op made a NaN, under `xt.option(nan="raise")`.
+* `xt.ArgumentTypeError`: an argument has another type than the entry says, or is unknown.
+* `xt.SizeError`: a dim has one size in one array, and another in a second one.
+* `xt.DimensionError`: two arrays have other labels along a dim ([xarray](../docs/xarray.md)).
+* `xt.TracerError`: a traced array is used after its trace has ended.
+* `xt.DeviceError`, `xt.MemoryError`: arrays are on different devices, or do not fit into memory.
+* `xt.NonFiniteError`: an op made a NaN, under `xt.option(nan="raise")`.
 
 [Errors](errors.md) has a program for each class. [Kinds of errors](../docs/errors.md) says what helps."""
 OF_ARRAYS = """
 A method that is called as a function, such as `x.sum` and `xt.sum`, takes the same arguments, and raises the same
 errors: the entry of the function has both. Traced arrays, which functions get inside of `xt.jit` and `xt.grad`, have
 the same attributes and methods, except those for values, labels and memory.
+"""
+OF_OBJECTS = """
+Functions and methods of arrays make these objects, as the examples show. Except for `xt.bfloat16`, the names are those
+of their classes, and are not in `xt`. The classes that programs call, such as `xt.Mesh`, are among the functions.
 """
 OF_ERRORS = """
 Each error is an `xt.Error`, and the builtin exception that Python has for the case. Its message names the function,
@@ -273,7 +277,7 @@ def main() -> None:
     inside = toctree([*generated], ":maxdepth: 1")
     write("reference/array.md", reference("Arrays", [sections.of_class("Array", xt.Array)], OF_ARRAYS))
     objects = [sections.of_class(name, cls) for name, cls in sections.classes().items()]
-    write("reference/objects.md", reference("Objects that functions return", [*objects, sections.bfloat16()]))
+    write("reference/objects.md", reference("Objects that functions return", [*objects, sections.bfloat16()], OF_OBJECTS))
     errors = [sections.of_class(name, cls, "exception") for name, cls in sections.errors().items()]
     write("reference/errors.md", reference("Errors", errors, OF_ERRORS))
     things = toctree(["array", "objects", "errors"], ":maxdepth: 1")

@@ -263,6 +263,16 @@ def function(name: str) -> str:
     return f"\n``````{{py:function}} {last}{takes}\n{module}\n{sections(parsed(thing, name))}\n``````\n"
 
 
+def member_entry(name: str, member: str, thing: Any) -> Entry:
+    """The entry of a member. A method of arrays that is a function, too, has the parameters of the function."""
+    behind = function_of(thing)
+    entry = parsed(behind if inspect.isfunction(behind) else thing, f"{name.rpartition('.')[2]}.{member}")
+    alike = parsed(getattr(xt, member), member).parameters if name == "Array" and member in xt.__all__ else {}
+    for p, (kind, text) in entry.parameters.items():
+        entry.parameters[p] = (kind, text or alike.get(p, ("", ""))[1])
+    return entry
+
+
 def of_class(name: str, cls: type, kind: str = "class") -> str:
     """The entry of a class with its members. What is there of the class without a call has no parameters."""
     room, _, last = name.rpartition(".")
@@ -271,6 +281,10 @@ def of_class(name: str, cls: type, kind: str = "class") -> str:
     examples = member_examples().get(name, {})
     if name in classes() or kind == "exception" or name == "Array":
         entry.parameters = {}
+    if kind == "exception":
+        bases = [base.__name__ for base in cls.__mro__[1:] if base.__module__ == "builtins"]
+        also = [name for name in bases if name not in ("Exception", "BaseException", "object")]
+        entry.prose.append("It is also a " + " and a ".join(f"`{name}`" for name in also[:1]) + "." if also else "")
     own = "\n".join(filter(None, [examples.get("", ""), examples.get(".", "")])).replace("\n\n", "\n")
     parts = [f"\n``````{{py:{kind}}} {last}\n{module}\n{sections(entry, own)}\n"]
     for member, thing in ({} if kind == "exception" else members_of(cls)).items():
@@ -279,7 +293,7 @@ def of_class(name: str, cls: type, kind: str = "class") -> str:
         takes = "()" if is_method else ""
         if is_method and inspect.isfunction(behind):
             takes = list_functions.called(behind).replace("(cls, ", "(").replace("(cls)", "()")
-        said = parsed(behind if inspect.isfunction(behind) else thing, f"{last}.{member}")
+        said = member_entry(name, member, thing)
         said.parameters = {p: text for p, text in said.parameters.items() if is_method and text[1] and p != "cls"}
         said.returns = ""  # the first sentence says it
         text = sections(said, examples.get(member, ""))

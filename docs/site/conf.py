@@ -72,7 +72,7 @@ class LinkFunctions(SphinxTransform):
     """`xt.sum` in the text of a page becomes a link to the reference of xt.sum, if there is one."""
 
     default_priority = 999
-    name = re.compile(r"(xt(?:\.[a-z]\w*)+)(?:\(.*\))?")
+    name = re.compile(r"(xt(?:\.[A-Za-z]\w*)+)(?:\(.*\))?")
 
     def apply(self, **kwargs: Any) -> None:
         for literal in list(self.document.findall(nodes.literal)):

@@ -53,6 +53,20 @@ def test_each_public_name_has_all_sections(entries: dict[str, Any]) -> None:
     assert len(entries) > 380
 
 
+def test_parameters_of_members_are_described(entries: dict[str, Any]) -> None:
+    import reference
+
+    named = {name: functools.reduce(getattr, name.split("."), xt) for name in entries}
+    classes = {**{name: thing for name, thing in named.items() if inspect.isclass(thing)}, **reference.classes()}
+    lacking = []
+    for name, cls in classes.items():
+        for member, thing in reference.members_of(cls).items():
+            found = reference.member_entry(name, member, thing) if inspect.isroutine(thing) else None
+            known = found.parameters.items() if found else ()
+            lacking += [f"{name}.{member}: what is {p}?" for p, (_, text) in known if not text and p != "cls"]
+    assert lacking == []
+
+
 def test_each_error_that_is_named_has_a_program(entries: dict[str, Any]) -> None:
     named = {name: {kind for kind, _ in entry.raises} for name, entry in entries.items() if entry.raises}
     programs = {name: set(errors) for name, errors in raising.programs().items()}
