@@ -81,6 +81,10 @@ void copy(const xt_array &x, char *packed, bool into) {
   int64_t count = countOf(x), bytes = bytesOf(x.type);
   std::vector<int64_t> at(x.rank, 0);
   char *data = static_cast<char *>(x.data);
+  if (isContiguous(x)) {
+    std::memcpy(into ? packed : data, into ? data : packed, count * bytes);
+    return;
+  }
   int64_t offset = 0;
   for (int64_t i = 0; i < count; ++i) {
     std::memcpy(into ? packed + i * bytes : data + offset * bytes,
