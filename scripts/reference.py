@@ -190,7 +190,7 @@ def members_of(cls: type) -> dict[str, Any]:
         for name, thing in found.items()
         if (inspect.isroutine(thing) or inspect.isdatadescriptor(thing) or isinstance(thing, functools.cached_property))
         and inspect.getdoc(thing)
-        and name not in HIDDEN
+        and name not in (*HIDDEN, *getattr(cls, "_fields", ()))  # fields of a named tuple are its parameters
         and not any(base.get(name) is thing for base in inherited)
     }
 
