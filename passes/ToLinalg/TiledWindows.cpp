@@ -16,8 +16,9 @@ using namespace xtensor;
 
 namespace {
 
-/// Bytes of a padded image from which on tiles are padded, and of what a tile reads.
-constexpr int64_t kLargeImage = 1 << 20, kTileBytes = 1 << 18;
+/// Bytes of a padded image from which on tiles are padded, and of the rows of a tile: those that
+/// caches want, and those that a thread may take.
+constexpr int64_t kLargeImage = 1 << 20, kTileBytes = 1 << 18, kMostTileBytes = 3 << 18;
 /// Tiles that threads share evenly enough, and how often the rows of a tile outnumber those that it
 /// shares with its neighbour.
 constexpr int64_t kTiles = 8, kRowsPerShared = 8;
@@ -182,10 +183,16 @@ void TiledWindows::chooseRows() {
   int64_t shared = std::max<int64_t>(0, (rows->places - 1) * rows->spread + 1 - rows->step);
   int64_t parts = llvm::divideCeil(kTiles, images);
   rowsOfTile = llvm::divideCeil(rows->count, parts);
-  rowsOfTile = std::min(rowsOfTile, std::max<int64_t>(1, kTileBytes / (bytes * rows->step)));
-  rowsOfTile = std::max<int64_t>(rowsOfTile, llvm::divideCeil(shared * kRowsPerShared, rows->step));
+  int64_t wanted = llvm::divideCeil(shared * kRowsPerShared, rows->step);
+  rowsOfTile = std::min(rowsOfTile, kTileBytes / (bytes * rows->step));
+  rowsOfTile = std::max(rowsOfTile, std::min(wanted, kMostTileBytes / (bytes * rows->step)));
   rowsOfTile = std::clamp<int64_t>(rowsOfTile, 1, rows->count);
-  // As even as it can be.
+  // Tiles of one size need one loop, and others are as even as they can be.
+  for (int64_t size = rowsOfTile; 2 * size >= rowsOfTile; --size)
+    if (rows->count % size == 0) {
+      rowsOfTile = size;
+      return;
+    }
   rowsOfTile = llvm::divideCeil(rows->count, llvm::divideCeil(rows->count, rowsOfTile));
 }
 

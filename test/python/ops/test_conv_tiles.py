@@ -67,17 +67,18 @@ def test_large_convolutions_are_pytorchs(case: str, layout: str) -> None:
 
 
 @pytest.mark.parametrize("layout", ["channels first", "channels last"])
-@pytest.mark.parametrize("sizes", [{"n": 4, "h": 128, "w": 128}, {"n": 1, "h": 512, "w": 256}], ids=str)
-def test_large_convolutions_take_little_memory(sizes: dict[str, int], layout: str) -> None:
-    """Beside the image and the result, at most 2 MB: nothing is run."""
+@pytest.mark.parametrize("sizes", [(4, 128, 128), (1, 512, 256), (1, 128, 768)], ids=str)
+def test_large_convolutions_take_little_memory(sizes: tuple[int, int, int], layout: str) -> None:
+    """Beside the image, the result and a copy of the kernel, a thread has at most 1 MB. Nothing is run."""
     order = "nchw" if layout == "channels first" else "nhwc"
     result = order.replace("c", "o")
-    every = {**sizes, "c": 32, "o": 32}
+    every = {**dict(zip("nhw", sizes, strict=True)), "c": 32, "o": 32}
     x, ct = (xt.spec({d: every[d] for d in dims}, dtype="f4") for dims in (order, result))
     k = xt.spec(o=32, y=5, x=5, c=32, dtype="f4")
 
     def conv(x: Any, k: Any) -> Any:
         return xt.transpose(xt.nn.conv(x, k, dims={"h": "y", "w": "x"}, dim="c", padding="same"), *result)
 
-    assert xt.jit(conv).cost(x, k)["arena"] <= 2 << 20
-    assert xt.jit(lambda x, k, ct: xt.vjp(lambda x: conv(x, k), x)[1](ct)).cost(x, k, ct)["arena"] <= 2 << 20
+    most = (1 << 20) + 32 * 5 * 5 * 32 * 4
+    assert xt.jit(conv).cost(x, k)["arena"] <= most
+    assert xt.jit(lambda x, k, ct: xt.vjp(lambda x: conv(x, k), x)[1](ct)).cost(x, k, ct)["arena"] <= most
