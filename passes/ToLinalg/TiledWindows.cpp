@@ -188,7 +188,7 @@ void TiledWindows::chooseRows() {
   rowsOfTile = std::max(rowsOfTile, std::min(wanted, kMostTileBytes / (bytes * rows->step)));
   rowsOfTile = std::clamp<int64_t>(rowsOfTile, 1, rows->count);
   // Tiles of one size need one loop, and others are as even as they can be.
-  for (int64_t size = rowsOfTile; 2 * size >= rowsOfTile; --size)
+  for (int64_t size = rowsOfTile; 4 * size >= 3 * rowsOfTile; --size)
     if (rows->count % size == 0) {
       rowsOfTile = size;
       return;

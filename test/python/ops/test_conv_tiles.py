@@ -67,7 +67,7 @@ def test_large_convolutions_are_pytorchs(case: str, layout: str) -> None:
 
 
 @pytest.mark.parametrize("layout", ["channels first", "channels last"])
-@pytest.mark.parametrize("sizes", [(4, 128, 128), (1, 512, 256), (1, 128, 768)], ids=str)
+@pytest.mark.parametrize("sizes", [(4, 128, 128), (1, 480, 256), (1, 128, 640)], ids=str)
 def test_large_convolutions_take_little_memory(sizes: tuple[int, int, int], layout: str) -> None:
     """Beside the image, the result and a copy of the kernel, a thread has at most 1 MB. Nothing is run."""
     order = "nchw" if layout == "channels first" else "nhwc"
