@@ -91,7 +91,9 @@ def download(release: str, into: Path) -> Path:
     update = subprocess.run(
         ["apt-get", *options, "-qq", "update"], cwd=into, check=False, capture_output=True, text=True
     )
-    shown = run("apt-cache", *options, "showsrc", PACKAGE, cwd=into)
+    shown = subprocess.run(
+        ["apt-cache", *options, "showsrc", PACKAGE], cwd=into, check=False, capture_output=True, text=True
+    ).stdout  # nothing, without lists
     versions = re.findall(r"^Version: (\S+)", shown, re.M)
     candidates = [v for v in dict.fromkeys(versions) if re.match(rf"(?:\d+:)?{release}-", v)]
     said = [update.stderr]
@@ -104,7 +106,11 @@ def download(release: str, into: Path) -> Path:
         if done.returncode == 0 and found:
             return found[0]
         said.append(done.stderr)
-    sys.exit(f"no source package of {PACKAGE} {release} can be had; found {versions}\n" + "".join(said))
+    found_instead = f", only of {', '.join(versions)}" if versions else ""
+    sys.exit(
+        f"The sources of MLIR {release} cannot be fetched: the archives of this system have no source package "
+        f"{PACKAGE} of it{found_instead}. Is there a network, or a proxy (Acquire::http::Proxy)?\n" + "".join(said)
+    )
 
 
 def check(tarball: Path, release: str) -> None:

@@ -20,6 +20,7 @@ import sys
 import tarfile
 import tempfile
 from importlib.metadata import distribution
+from importlib.util import find_spec
 from pathlib import Path
 
 # Debian's packages whose files are in a wheel, and Python's.
@@ -27,7 +28,8 @@ LINKED = ("libmlir-22-dev", "libzstd-dev", "libspirv-cross-c-shared0")
 LARGEST = 50e6  # bytes
 # A picture or a link whose address is a path.
 LINK = re.compile(r"(!?)\[((?:[^][]|\[[^]]*\])*)\]\((?![a-z]+:|#)([^)\s]+)\)")
-BUNDLED = ("scipy-openblas32", "nanobind")
+# The interface of JAX's foreign functions is compiled in where JAX is installed.
+BUNDLED = ("scipy-openblas32", "nanobind", *(["jaxlib"] if find_spec("jaxlib") else []))
 
 
 def run(*command: str | Path, **options: object) -> None:
@@ -50,8 +52,21 @@ def split_symbols(package: Path, into: Path) -> None:
             symbols.unlink()
 
 
+def notice_of_ducc() -> str:
+    """The holders of the rights in DUCC's headers, and the licence that all of them begin with (scripts/fetch_ducc.py
+    takes no others)."""
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("fetch_ducc.py"))], capture_output=True, text=True, check=True
+    )
+    texts = [file.read_text() for file in sorted(Path(done.stdout.strip()).rglob("*.h"))]
+    holders = {line.strip() for text in texts for line in re.findall(r"^ *\*? *(Copyright \(C\).*)$", text, re.M)}
+    (licence,) = {found[0] for text in texts if (found := re.search(r"All rights reserved\..*?DAMAGE\.", text, re.S))}
+    return "\n".join(["DUCC, Fourier transforms", *sorted(holders), "", licence, ""])
+
+
 def add_licences(package: Path) -> None:
     (licences,) = package.glob("*.dist-info/licenses")
+    (licences / "LICENSE.ducc").write_text(notice_of_ducc())
     for name in LINKED:
         source = Path("/usr/share/doc") / name / "copyright"
         if source.exists():

@@ -69,17 +69,25 @@ update_debian_lists() {
   updated=1
 }
 
-# check_upgrades PACKAGE ..: ends if packages that are here would be upgraded, unless XTENSOR_UPGRADE=1.
-check_upgrades() {
-  local upgrades
+# no_debian_packages: apt-get has said why it cannot install some.
+no_debian_packages() {
+  no_network "Debian's packages" "apt-get reads the setting Acquire::http::Proxy, and mirrors from /etc/apt"
+}
+
+# check_changes PACKAGE ..: ends if packages that are here would be upgraded or removed, unless
+# XTENSOR_UPGRADE=1.
+check_changes() {
+  local plan changes
   [ "${XTENSOR_UPGRADE:-0}" != 1 ] || return 0
-  # Of a package that is here apt-get prints the version in brackets: Inst libc6 [2.36-9] (2.36-10 ..).
-  upgrades=$(LC_ALL=C apt-get install --simulate --no-install-recommends "$@" |
-    sed -n 's/^Inst \([^ ]*\) \[\([^]]*\)\] (\([^ ]*\).*/    \1 \2 to \3/p')
-  [ -n "$upgrades" ] || return 0
-  echo "The missing packages need newer versions of packages that are here:" >&2
-  echo "$upgrades" >&2
-  echo "Upgrade these yourself, or allow it: XTENSOR_UPGRADE=1 make .." >&2
+  plan=$(LC_ALL=C apt-get install --simulate --no-install-recommends "$@") || no_debian_packages
+  # Of packages that are here apt-get prints the version in brackets: Inst libc6 [2.36-9] (2.36-10 ..),
+  # Remv libc6 [2.36-9].
+  changes=$(sed -n -e 's/^Inst \([^ ]*\) \[\([^]]*\)\] (\([^ ]*\).*/    \1: \2 becomes \3/p' \
+    -e 's/^Remv \([^ ]*\) \[\([^]]*\)\].*/    \1 \2 is removed/p' <<<"$plan")
+  [ -n "$changes" ] || return 0
+  echo "The missing packages go together with other versions of packages that are here:" >&2
+  echo "$changes" >&2
+  echo "Make these changes yourself, or allow them: XTENSOR_UPGRADE=1 make .." >&2
   exit 1
 }
 
@@ -90,9 +98,8 @@ install_debian_packages() {
   [ ${#wanted[@]} -gt 0 ] || return 0
   check_debian_packages "${wanted[@]}"
   update_debian_lists "${wanted[@]}"
-  check_upgrades "${wanted[@]}"
+  check_changes "${wanted[@]}"
   step "Debian packages: ${wanted[*]}"
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends "${wanted[@]}" >/dev/null ||
-    no_network "Debian's packages" "apt-get reads the setting Acquire::http::Proxy, and mirrors from /etc/apt"
+    apt-get install -y -qq --no-install-recommends "${wanted[@]}" >/dev/null || no_debian_packages
 }

@@ -64,6 +64,7 @@ if [ -x .venv/bin/python ]; then
   install_peers
 fi
 if ! [ -x build/Release/bin/xtensor-opt ] || [ "$(cat .venv/.installed 2>/dev/null)" != "$(fingerprint)" ]; then
+  step "what is missing"
   check_debian_packages "${python_packages[@]}" "${packages[@]}"
   install_debian_packages "${python_packages[@]}"
   if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
@@ -71,6 +72,7 @@ if ! [ -x build/Release/bin/xtensor-opt ] || [ "$(cat .venv/.installed 2>/dev/nu
     exit 1
   fi
   if ! [ -x .venv/bin/python ]; then
+    step "Python environment: .venv"
     mkdir -p .venv
     touch .venv/.made-by-setup
     "$python" -m venv .venv
