@@ -21,8 +21,9 @@ namespace xtensor {
 using namespace mlir;
 using namespace xtensor;
 
-/// Functions of the math dialect that it is written with stay ops, which are expanded next.
-static void expand(ElementaryOp op) {
+/// Replaces an op by a function of passes/Functions. Functions of the math dialect that it is
+/// written with stay ops, which are expanded next.
+static void expand(Operation *op, function_ref<Real(Scalars &, ArrayRef<Real>)> function) {
   OpBuilder b(op);
   auto call = [](Scalars &s, StringRef name, ArrayRef<Real> x) -> Real {
     OperationState state(s.getLoc(), ("math." + name).str());
@@ -31,17 +32,19 @@ static void expand(ElementaryOp op) {
     state.addTypes(x.front().value.getType());
     return {s.create(state)->getResult(0), &s};
   };
-  Scalars s(op.getLoc(), b, op.getType(), /*fuses=*/true, call);
+  Scalars s(op->getLoc(), b, op->getResult(0).getType(), /*fuses=*/true, call);
   SmallVector<Real> x;
   for (Value operand : op->getOperands())
     x.push_back({operand, &s});
-  Real y;
+  op->getResult(0).replaceAllUsesWith(function(s, x).value);
+  op->erase();
+}
+
+static void expand(ElementaryOp op) {
 #define XTENSOR_ELEMENTARY_FUNCTION(Op, name, arity, function, isShort)                            \
   if (op.getFunction() == name)                                                                    \
-    y = write<function, arity>(s, x);
+    return expand(op, write<function, arity>);
 #include "XTensor/XTensorElementwise.inc"
-  op.replaceAllUsesWith(y.value);
-  op.erase();
 }
 
 /// fmod of vectors: the rest after the rounded quotient's integer part, which may be one too large.
@@ -147,6 +150,10 @@ struct ExpandMathPass : xtensor::impl::ExpandMathBase<ExpandMathPass> {
         expand(function);
       else if (isa<arith::RemFOp, arith::TruncFOp>(op))
         exact.push_back(op);
+    });
+    getOperation().walk([&](math::TanhOp op) { // also those that functions above are written with
+      if (getElementTypeOrSelf(op.getType()).isF64())
+        expand(op, write<emitTanh, 1>);
     });
     for (Operation *op : exact)
       if (auto rest = dyn_cast<arith::RemFOp>(op))

@@ -112,7 +112,8 @@ def ExpandMath : Pass<"xtensor-expand-math", "::mlir::func::FuncOp"> {
   let summary = "Replace math functions of f32 vectors by polynomials";
   let description = [{
     A call per lane costs ten times as much as a polynomial. The README lists the accuracy of each
-    function. Functions without an accurate polynomial stay calls.
+    function. Functions without an accurate polynomial stay calls. tanh of f64, for which upstream
+    has no polynomial, becomes the arithmetic of passes/Functions.
 
     ```mlir
     %y = math.exp %x : vector<16xf32>

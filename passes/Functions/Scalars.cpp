@@ -252,6 +252,15 @@ Real Scalars::fromWords(Word low, Word top) {
 
 Real Scalars::powerOfTwo(Word k) { return fromWords(word(0), (k + bias()) << fractionBits()); }
 
+Real Scalars::powerOfLastPlaces(Real x) {
+  Type word = wide ? getI64Type() : getI32Type();
+  Value words = arith::BitcastOp::create(*this, shaped(word), x.value);
+  words = arith::ShLIOp::create(*this, words, constant(getIntegerAttr(word, wide ? 52 : 23)));
+  Value one = arith::BitcastOp::create(*this, shaped(word), real(1).value);
+  words = arith::AddIOp::create(*this, words, one);
+  return {arith::BitcastOp::create(*this, shaped(type), words), this};
+}
+
 Real Scalars::scale(Real x, Word k) {
   Word half = shiftSigned(k, 1);
   return x * powerOfTwo(half) * powerOfTwo(k - half);
@@ -274,13 +283,32 @@ Real xtensor::withSign(Real magnitude, Word sign) {
   return magnitude.s->withTop(magnitude, magnitude.s->top(magnitude) | sign);
 }
 
+Real xtensor::withSignOf(Real magnitude, Real x) {
+  if (!x.s->fuses)
+    return withSign(magnitude, signOf(x));
+  return {math::CopySignOp::create(*x.s, magnitude.value, x.value), x.s};
+}
+
 //===- rounding and exact results ------------------------------------------===//
 
+/// Adding 1.5 2^52 (2^23) rounds to an integer, which then stands in the last places.
+static double magicOf(Scalars &s) { return s.pick(0x1.8p23, 0x1.8p52); }
+
 std::pair<Real, Word> xtensor::nearest(Real x) {
-  // Adding 1.5 2^52 (2^23) rounds to an integer, which then stands in the last places.
-  double magic = x.s->pick(0x1.8p23, 0x1.8p52);
+  double magic = magicOf(*x.s);
   Real shifted = x + magic;
   return {shifted - magic, x.s->low(shifted) - x.s->pick(0x4b400000u, 0u)};
+}
+
+std::pair<Real, Real> xtensor::nearestPower(Real x, double factor) {
+  Scalars &s = *x.s;
+  if (!s.fuses) {
+    auto [multiple, k] = nearest(x * factor);
+    return {multiple, s.powerOfTwo(k)};
+  }
+  double magic = magicOf(s);
+  Real shifted = multiplyAdd(x, s.real(factor), s.real(magic));
+  return {shifted - magic, s.powerOfLastPlaces(shifted)};
 }
 
 Sum xtensor::addExactly(Real x, Real y) {

@@ -95,6 +95,8 @@ public:
   uint32_t bias() const { return wide ? 1023 : 127; }
   /// 2^k of a k in the normal range.
   Real powerOfTwo(Word k);
+  /// 2^k of the integer k in the last places of x. Only on CPUs.
+  Real powerOfLastPlaces(Real x);
   /// x 2^k, rounded once, also if the result is subnormal or 2^k is not representable.
   Real scale(Real x, Word k);
   /// x rounded towards zero to half of its places, so that products of two such are exact.
@@ -176,8 +178,13 @@ Word signOf(Real x);
 /// The magnitude of a number whose sign bit is clear, with this sign bit.
 Real withSign(Real magnitude, Word sign);
 
+/// The magnitude of a number whose sign bit is clear, with the sign of another.
+Real withSignOf(Real magnitude, Real x);
+
 /// x rounded to an integer, as a Real and as a Word. |x| must be below 2^22 in f32, 2^31 in f64.
 std::pair<Real, Word> nearest(Real x);
+/// x * factor rounded to an integer k, and 2^k, which must be a normal number.
+std::pair<Real, Real> nearestPower(Real x, double factor);
 
 /// x + y exactly.
 Sum addExactly(Real x, Real y);

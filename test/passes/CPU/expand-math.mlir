@@ -43,3 +43,15 @@ func.func @narrow(%x: vector<8xf64>) -> vector<8xbf16> {
   %y = arith.truncf %x : vector<8xf64> to vector<8xbf16>
   return %y : vector<8xbf16>
 }
+
+// tanh of f64 is arithmetic, with one division. The power of two is made of the last places of a sum.
+// CHECK-LABEL: func.func @tanh
+// CHECK-NOT: math.tanh
+// CHECK: arith.shli %{{.*}} : vector<8xi64>
+// CHECK: arith.divf
+// CHECK-NOT: arith.divf
+// CHECK: math.copysign
+func.func @tanh(%x: vector<8xf64>) -> vector<8xf64> {
+  %y = math.tanh %x : vector<8xf64>
+  return %y : vector<8xf64>
+}

@@ -211,7 +211,7 @@ FUNCTIONS: dict[str, Function] = {
     "sinh": Function(np.sinh, (2, 2), (1, 1), odd=True),
     "sqrt": Function(np.sqrt, (0.5, 0.5), (0.501, 0.501), (0.3, 2.4), odd=True, by="instruction"),
     "tan": Function(np.tan, (3.5, 3.5), (2.5, 2.5), (-1.1, 1.0), odd=True),
-    "tanh": Function(np.tanh, (5, 2.5), (2.5, 2.5), odd=True, by="polynomial"),
+    "tanh": Function(np.tanh, (5, 2), (2, 2), odd=True, by="polynomial"),
     "y0": Function(
         _bessel(scipy.special.y0, lambda x: mpmath.bessely(0, x)),
         (30, 16),
