@@ -363,7 +363,7 @@ SmallVector<Lane> LaneEmitter::evaluate(Stage &stage, int64_t u, ArrayRef<Value>
   return results;
 }
 
-SmallVector<Lane> LaneEmitter::evaluateSome(Stage &stage, ValueRange wanted,
+SmallVector<Lane> LaneEmitter::evaluateSome(Stage &stage, int64_t u, ValueRange wanted,
                                             llvm::DenseMap<Value, Lane> &values) {
   Block *block = stage.op.getBlock();
   SmallPtrSet<Operation *, 8> needed;
@@ -373,14 +373,14 @@ SmallVector<Lane> LaneEmitter::evaluateSome(Stage &stage, ValueRange wanted,
     if (values.contains(value))
       continue;
     if (auto argument = dyn_cast<BlockArgument>(value); argument && argument.getOwner() == block)
-      values[value] = read(placeOf(stage, argument.getArgNumber()), 0);
+      values[value] = read(placeOf(stage, argument.getArgNumber()), u);
     else if (Operation *op = value.getDefiningOp();
              op && op->getBlock() == block && needed.insert(op).second)
       llvm::append_range(work, op->getOperands());
   }
   for (Operation &op : block->without_terminator())
     if (needed.contains(&op))
-      values[op.getResult(0)] = evaluate(op, stage, 0, values);
+      values[op.getResult(0)] = evaluate(op, stage, u, values);
   return llvm::map_to_vector(wanted, [&](Value v) {
     auto it = values.find(v);
     return it == values.end() ? Lane{v} : it->second;

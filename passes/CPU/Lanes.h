@@ -76,7 +76,7 @@ public:
   llvm::SmallVector<Lane> evaluate(Stage &stage, int64_t u, llvm::ArrayRef<mlir::Value> old);
   /// Values of the body of `stage`, worked out from those in `values` and from the inputs; what
   /// is worked out on the way is added.
-  llvm::SmallVector<Lane> evaluateSome(Stage &stage, mlir::ValueRange wanted,
+  llvm::SmallVector<Lane> evaluateSome(Stage &stage, int64_t u, mlir::ValueRange wanted,
                                        llvm::DenseMap<mlir::Value, Lane> &values);
   /// The operand that a reduction combines with the old value.
   mlir::Value vectorOf(Lane lane);

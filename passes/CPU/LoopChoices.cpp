@@ -141,6 +141,13 @@ LoopChoice xtensor::cpu::chooseLoops(const Kernel &kernel, int64_t bits) {
   LoopChoice choice{chooseVectorLoop(kernel, width), width, {}};
   if (choice.vectorLoop < 0)
     return choice;
+  // A search has vectors of elements and of 64-bit places: none of them for lanes that stay empty.
+  const Extent &range = kernel.ranges[choice.vectorLoop];
+  bool searches = llvm::any_of(kernel.stages, [](const Stage &s) { return bool(s.search); });
+  if (searches && range.isConstant() && range.constant < width) {
+    choice.width = llvm::PowerOf2Ceil(range.constant);
+    return choice;
+  }
   choice.tile = chooseTile(kernel, choice.vectorLoop, width);
   if (choice.tile && !choice.tile.strip)
     choice.width = std::min(width, kSquareSide);

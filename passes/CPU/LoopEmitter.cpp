@@ -15,6 +15,10 @@ namespace {
 constexpr int64_t kReductionUnroll = 8;
 /// Row accumulators of a reduction along an outer dim: as many as stay in registers.
 constexpr int64_t kColumnUnroll = 8;
+/// Steps of a search per lane from which a branch costs less than what it skips. With n steps,
+/// about 1 + ln n of each lane find something, and those that the processor does not foresee take
+/// 15 cycles.
+constexpr int64_t kStepsPerLane = 16;
 
 /// What the program says of the ops that combine.
 arith::FastMathFlags flagsOf(const Accumulator &a) {
@@ -339,7 +343,7 @@ LoopEmitter::Found LoopEmitter::better(Stage &stage, Found x, Found y) {
     llvm::DenseMap<Value, Lane> values;
     values[stage.search->element] = {element, kind};
     values[stage.outputArgument(0)] = {best, kind};
-    return lanes.evaluateSome(stage, stage.search->better, values)[0].value;
+    return lanes.evaluateSome(stage, 0, stage.search->better, values)[0].value;
   };
   // Of equal elements the first.
   Value earlier = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, y.at, x.at);
@@ -373,6 +377,47 @@ LoopEmitter::Found LoopEmitter::joinFound(Stage &stage, SmallVector<Found> found
   }
   lanes.width = width;
   return all;
+}
+
+/// Of n elements in random order, about ln n are better than all before them. So in a long search,
+/// most vectors have no better element in any lane.
+bool LoopEmitter::findsRarely() const {
+  int64_t steps = 1;
+  for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop) {
+    if (!kernel.isReduced(loop))
+      continue;
+    if (!kernel.ranges[loop].isConstant())
+      return false;
+    steps *= kernel.ranges[loop].constant;
+  }
+  if (kernel.isReduced(vectorLoop))
+    steps /= width;
+  return steps >= kStepsPerLane * width;
+}
+
+/// One vector of a search: what it finds is computed only if an element is better.
+LoopEmitter::Found LoopEmitter::searchBehindBranch(Stage &stage, int64_t u, Found old) {
+  const Search &search = *stage.search;
+  llvm::DenseMap<Value, Lane> values;
+  values[stage.outputArgument(0)] = {old.element, Lane::Vector};
+  values[stage.outputArgument(1)] = {old.at, Lane::Vector};
+  SmallVector<Lane> seen = lanes.evaluateSome(stage, u, {search.better, search.element}, values);
+  Value better = lanes.vectorOf(seen[0]);
+  if (lanes.mask)
+    better = arith::AndIOp::create(b, loc, better, lanes.mask);
+  Value any = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, better);
+  auto branch = scf::IfOp::create(b, loc, TypeRange{old.element.getType(), old.at.getType()}, any,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Value element = lanes.vectorOf(seen[1]);
+  Value at = lanes.vectorOf(lanes.evaluateSome(stage, u, search.at, values)[0]);
+  element = arith::SelectOp::create(b, loc, better, element, old.element);
+  at = arith::SelectOp::create(b, loc, better, at, old.at);
+  scf::YieldOp::create(b, loc, ValueRange{element, at});
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, loc, ValueRange{old.element, old.at});
+  return {branch.getResult(0), branch.getResult(1)};
 }
 
 //===- points --------------------------------------------------------------===//
@@ -434,6 +479,12 @@ LoopEmitter::Values LoopEmitter::evaluateStages(int64_t unroll, ValueRange in) {
       for (unsigned i = 0; i < stage.numOutputs(); ++i)
         if (stage.isCarried(i))
           old[i] = in[(next++) * unroll + u];
+      if (stage.search && lanes.isWide() && findsRarely()) {
+        Found found = searchBehindBranch(stage, u, {old[0], old[1]});
+        out[first * unroll + u] = found.element;
+        out[(first + 1) * unroll + u] = found.at;
+        continue;
+      }
       SmallVector<Lane> results = lanes.evaluate(stage, u, old);
       for (unsigned i = 0; i < stage.numOutputs(); ++i) {
         if (!stage.isCarried(i)) {

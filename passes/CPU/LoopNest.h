@@ -80,12 +80,14 @@ private:
   void finish(const Accumulator &a, int64_t u, mlir::Value value);
   mlir::Value combine(const Accumulator &a, mlir::Value x, mlir::Value y);
 
-  // Searches along the vector.
+  // Searches, joined at the end if they run along the vector.
   struct Found {
     mlir::Value element, at;
   };
   Found better(Stage &stage, Found x, Found y);
   Found joinFound(Stage &stage, llvm::SmallVector<Found> found);
+  bool findsRarely() const;
+  Found searchBehindBranch(Stage &stage, int64_t u, Found old);
 
   // Scans along the vector.
   Values scanPoint(mlir::ValueRange carried);

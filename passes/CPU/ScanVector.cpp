@@ -30,7 +30,7 @@ Value xtensor::cpu::scanVector(OpBuilder &b, Location loc, LaneEmitter &lanes, S
   SmallVector<Value> wanted{scan.element};
   if (decays)
     wanted.push_back(scan.decay);
-  SmallVector<Lane> known = lanes.evaluateSome(stage, wanted, values);
+  SmallVector<Lane> known = lanes.evaluateSome(stage, 0, wanted, values);
   Value none = lanes.constantOf(scan.neutral, true), one, zero;
   auto inside = [&](Value value, Value otherwise) {
     return lanes.mask ? arith::SelectOp::create(b, loc, lanes.mask, value, otherwise).getResult()
@@ -66,7 +66,7 @@ Value xtensor::cpu::scanVector(OpBuilder &b, Location loc, LaneEmitter &lanes, S
     values[scan.running] = {moved(b, loc, after, carried, 1, reverse), Lane::Vector};
   Value shown = stage.op.getBlock()->getTerminator()->getOperand(0);
   lanes.write(lanes.placeOf(stage, stage.numInputs()), 0,
-              lanes.evaluateSome(stage, shown, values)[0]);
+              lanes.evaluateSome(stage, 0, shown, values)[0]);
   // Not read off `after`: the next vector waits for one combination only.
   int64_t last = reverse ? 0 : lanes.width - 1;
   return join(carried, decays ? allAsLane(b, loc, decay, last) : Value(),

@@ -50,3 +50,42 @@ func.func @last(%x: memref<8x1024xf32>, %best: memref<8xf32>, %at: memref<8xi64>
   }
   return
 }
+
+// In a long search, few vectors have a better element: what they find is behind a branch.
+// CHECK-LABEL: func.func @long
+// CHECK: scf.for {{.*}} -> (vector<64xi8>, vector<64xi64>)
+// CHECK: %[[BETTER:.+]] = arith.cmpi ugt
+// CHECK: %[[ANY:.+]] = vector.reduction <or>, %[[BETTER]]
+// CHECK: scf.if %[[ANY]]
+// CHECK: arith.select %[[BETTER]], {{.*}} vector<64xi64>
+// CHECK: } else {
+// CHECK-NEXT: scf.yield
+func.func @long(%x: memref<1048576xi8>, %best: memref<i8>, %at: memref<i64>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>, affine_map<(i) -> ()>], iterator_types = ["reduction"]} ins(%x : memref<1048576xi8>) outs(%best, %at : memref<i8>, memref<i64>) {
+  ^bb0(%a: i8, %old: i8, %place: i64):
+    %better = arith.cmpi ugt, %a, %old : i8
+    %i = linalg.index 0 : index
+    %here = arith.index_cast %i : index to i64
+    %0 = arith.select %better, %a, %old : i8
+    %1 = arith.select %better, %here, %place : i64
+    linalg.yield %0, %1 : i8, i64
+  }
+  return
+}
+
+// Lanes for the elements of a row, not for as many as a register has.
+// CHECK-LABEL: func.func @narrow
+// CHECK: scf.for {{.*}} -> (vector<4xi32>, vector<4xi64>)
+// CHECK: scf.if
+func.func @narrow(%x: memref<100000x3xi32>, %best: memref<3xi32>, %at: memref<3xi64>) {
+  linalg.generic {indexing_maps = [affine_map<(j, i) -> (i, j)>, affine_map<(j, i) -> (j)>, affine_map<(j, i) -> (j)>], iterator_types = ["parallel", "reduction"]} ins(%x : memref<100000x3xi32>) outs(%best, %at : memref<3xi32>, memref<3xi64>) {
+  ^bb0(%a: i32, %old: i32, %place: i64):
+    %better = arith.cmpi sgt, %a, %old : i32
+    %i = linalg.index 1 : index
+    %here = arith.index_cast %i : index to i64
+    %0 = arith.select %better, %a, %old : i32
+    %1 = arith.select %better, %here, %place : i64
+    linalg.yield %0, %1 : i32, i64
+  }
+  return
+}

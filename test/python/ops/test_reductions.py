@@ -115,6 +115,27 @@ def test_positions(name: str) -> None:
     check()
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8", "bfloat16", "i4", "i1", "u1", "bool"])
+@pytest.mark.parametrize("sizes", [(131_089,), (70_001, 3), (3, 70_001), (20_003, 37), (30_000, 1), (2, 70_001, 5)])
+def test_positions_in_long_searches(sizes: tuple[int, ...], dtype: str) -> None:
+    """Of equal elements the first, and NaN before all: where few elements are better, and where each is."""
+    rng = np.random.default_rng(0)
+    kind = xt.zeros(dtype=dtype).dtype
+    ascending = np.arange(np.prod(sizes)).reshape(sizes) % 2_000_003
+    cases = [rng.integers(0, 100, sizes), rng.integers(0, 2, sizes), np.zeros(sizes), ascending, -ascending]
+    if kind.kind not in "iub":
+        cases += [rng.standard_normal(sizes), np.full(sizes, np.nan)]
+        cases.append(np.where(rng.random(sizes) < 1e-4, np.nan, cases[0]))
+    for case in cases:
+        x = case.astype(kind)
+        wide = x.astype("f8")
+        array = xt.array(x, tuple("abc"[: len(sizes)]))
+        for name in ("argmax", "argmin"):
+            for axis, dim in enumerate(array.dims):
+                got = getattr(xt, name)(array, dim=dim).values
+                np.testing.assert_array_equal(got, getattr(np, name)(wide, axis), err_msg=f"{name} {dim}")
+
+
 def test_positions_serve_isel() -> None:
     x = xt.array(np.array([[1, 9, 3], [7, 5, 4]]), dims=("a", "b"))
     assert x.isel(x.argmax(...)).item() == 9
