@@ -173,15 +173,21 @@ def moves() -> Iterator[Case]:
             )
         for sizes in ((1 << 20,), (1024, 1024), (1 << 24,)):
             x = Arg(sizes, dtype)
-            yield _case(
-                "stack last of 3",
-                (x, x, x),
-                ours=lambda xt, x, y, z: xt.transpose(
-                    xt.concat([xt.expand_dims(v, s=1) for v in (x, y, z)], dim="s"), ..., "s"
-                ),
-                numpylike=lambda m, x, y, z: m.stack([x, y, z], axis=-1),
-                torch=lambda m, x, y, z: m.stack([x, y, z], -1),
-            )
+            for count in (2, 3):
+                yield _case(
+                    f"stack last of {count}",
+                    (x,) * count,
+                    ours=lambda xt, *xs: xt.transpose(xt.concat(xs, dim="s"), ..., "s"),
+                    numpylike=lambda m, *xs: m.stack(xs, axis=-1),
+                    torch=lambda m, *xs: m.stack(xs, -1),
+                )
+                yield _case(
+                    f"stack first of {count}",
+                    (x,) * count,
+                    ours=lambda xt, *xs: xt.transpose(xt.concat(xs, dim="s"), "s", ...),
+                    numpylike=lambda m, *xs: m.stack(xs),
+                    torch=lambda m, *xs: m.stack(xs),
+                )
             for step in (2, 3):
                 yield _case(
                     f"slice step {step} flat",
