@@ -200,8 +200,8 @@ class _Ops:
     # ---- derivatives ----
 
     def _backward(self, ctx: Any, grads: Sequence[torch.Tensor | None]) -> Any:
-        n = ctx.number
-        return self.pulled(list(ctx.saved_tensors[:n]), ctx.saved_tensors[n:], grads)
+        n, saved = ctx.number, ctx.saved_tensors  # read once: torch.utils.checkpoint gives them once
+        return self.pulled(list(saved[:n]), saved[n:], grads)
 
     def pulled(
         self, xs: list[torch.Tensor], outputs: Sequence[torch.Tensor], grads: Sequence[torch.Tensor | None]

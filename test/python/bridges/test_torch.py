@@ -68,6 +68,16 @@ def test_gradcheck_of_a_function_whose_residuals_are_arguments() -> None:
     assert torch.autograd.gradgradcheck(g, given)
 
 
+@pytest.mark.parametrize("use_reentrant", [False, True])
+def test_a_call_in_a_checkpoint_of_pytorch(use_reentrant: bool) -> None:
+    from torch.utils.checkpoint import checkpoint
+
+    g = xt.to_torch(xt.tanh, (xt.spec(b=None),))
+    x = tensor(5)
+    checkpoint(g, x, use_reentrant=use_reentrant).sum().backward()
+    torch.testing.assert_close(x.grad, 1 - torch.tanh(x.detach()) ** 2, rtol=1e-12, atol=1e-12)
+
+
 def test_complex_tensors() -> None:
     g = xt.to_torch(lambda z: xt.abs(z * z) + xt.real(z), xt.spec(a=None, dtype="c16"))
     z = torch.complex(tensor(3), tensor(3, seed=1)).detach().requires_grad_()
