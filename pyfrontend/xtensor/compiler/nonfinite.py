@@ -21,6 +21,7 @@ from ..base.errors import Error, NonFiniteError
 from ..ir import context as c
 from ..ir import location
 from ..trace.program import Program
+from ..values.spec import Spec
 from .executable import is_same as is_same
 from .executable import load
 from .origins import Source, function_of, is_named_alike, is_public, main_of, ops_in, source_of
@@ -186,6 +187,29 @@ def _bad(x: Any, wanted: _Mask = _ALL) -> _Mask:
     return _Mask(dims, ~np.isfinite(values) & wanted.over(dims))
 
 
+def _held(type_: ir.Type) -> ir.Type:
+    """The type that arrays outside of a program have for values of a type: the parts of complex numbers lie beside each
+    other, and one part alone has no dim for it."""
+    dims, shape, _ = c.compiler().array_parts(type_)
+    spec = c.spec_of(type_)
+    if not dtypes.is_complex(spec.dtype):
+        return type_
+    is_whole = shape[list(dims).index(c.PAIR)] == 2
+    return c.array_type(spec if is_whole else Spec(spec.dims, spec.shape, dtypes.real_of(spec.dtype)))
+
+
+def _as_type(value: Any, type_: ir.Type, end: Any) -> Any:
+    """A value with the dims of another type: in another order, or with or without the dim of one part."""
+    if value.type == type_:
+        return value
+    fewer = len(value.type.dims) > len(type_.dims)
+    name, named = ("xtensor.squeeze", {"dims": c.names_attribute((c.PAIR,))}) if fewer else ("xtensor.broadcast", {})
+    op = c.mlir().Operation.create(
+        name, results=[type_], operands=[value], attributes=named, loc=location.unknown(), ip=end
+    )
+    return op.results[0]
+
+
 def _copy(module: ir.Module) -> ir.Module:
     made = c.mlir().Module.create(location.unknown())
     module.body.operations[0].operation.clone(ip=c.mlir().InsertionPoint(made.body))
@@ -239,7 +263,7 @@ class _Block:
     @staticmethod
     def _made(ops: Sequence[ir.Operation], inputs: Sequence[Any], results: Sequence[Any], name: str) -> Program:
         mlir, ctx = c.mlir(), c.context()
-        types, outs = [x.type for x in inputs], [x.type for x in results]
+        types, outs = [_held(x.type) for x in inputs], [_held(x.type) for x in results]
         made = mlir.Module.create(location.unknown())
         function = mlir.Operation.create(
             "func.func",
@@ -253,11 +277,12 @@ class _Block:
         )
         body = mlir.Block.create_at_start(function.regions[0], types, [location.unknown()] * len(types))
         end = mlir.InsertionPoint(body)
-        new = dict(zip(inputs, body.arguments, strict=True))
+        new = {x: _as_type(held, x.type, end) for x, held in zip(inputs, body.arguments, strict=True)}
         for op in ops:
             if not _only_acts(op):
                 _replace(op, op.clone(ip=end).operation, new)
-        mlir.Operation.create("func.return", operands=[new[x] for x in results], loc=location.unknown(), ip=end)
+        given = [_as_type(new[x], out, end) for x, out in zip(results, outs, strict=True)]
+        mlir.Operation.create("func.return", operands=given, loc=location.unknown(), ip=end)
         specs = tuple(c.spec_of(t) for t in types), tuple(c.spec_of(t) for t in outs)
         return Program(made, *specs, (), tree.structure([0] * len(outs)), name)
 

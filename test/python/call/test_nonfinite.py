@@ -222,6 +222,26 @@ def test_complex_functions_and_their_derivatives() -> None:
         assert text.startswith(f"in the derivative of {name}, xt.divide made"), text
 
 
+def test_complex_values_whose_parts_lie_apart() -> None:
+    """Inside of a program, the dim of the parts of complex numbers may be any one."""
+    z = xt.array([1 + 1j, 2, 0], "t")
+    text = message(xt.jit(lambda z: xt.log(z)), z)
+    assert text.startswith("xt.log made -inf of finite operands at t=2 (1 of 3 elements of (t: 3))")
+    assert "float64 (t: 3), 0; t=0 to 2: 1, 2, 0" in text
+    assert message(lambda: xt.log(z)).startswith("xt.log made -inf of finite operands at t=2 (1 of 3")
+    for at in range(12):
+        grid = xt.array(np.where(np.arange(12).reshape(3, 4) == at, 0j, 1 + 2j), ("a", "b"))
+        for f in (xt.log, lambda z: xt.fft.fft(xt.log(z), "a"), lambda z: xt.real(xt.log(z).transpose("b", "a")) * 2):
+            text = message(xt.jit(f), grid)
+            assert text.startswith(f"xt.log made -inf of finite operands at a={at // 4}, b={at % 4} (1 of 12"), text
+    text = message(xt.jit(lambda x, y: x / y), xt.array([1j, 3j, 2j], "t"), xt.array([1, 1j, 0j], "t"))
+    assert text.startswith("xt.divide made nan of finite operands at t=2 (1 of 3") and "(complex" not in text
+    row = xt.jit(lambda z: xt.scan(lambda c, v: (c + xt.log(v), None), 0j, xt.exp(z) - 1, dim="t")[0])
+    assert "in step 1 of xt.scan" in message(row, xt.array([1 + 1j, 0, 2j], "t"))
+    with xt.option(jit=False):
+        assert message(xt.jit(lambda z: xt.log(z)), z).startswith("xt.log made -inf of finite operands at t=2 (1 of 3")
+
+
 def test_nan_in_an_argument_does_not_hide_another() -> None:
     """An elementwise op tells what it makes of elements that are finite, also where others are not."""
     x = xt.array([np.nan, 4.0, -1.0], "t")
