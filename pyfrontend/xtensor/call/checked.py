@@ -10,6 +10,7 @@ from ..base import tree
 from ..base.errors import Error, NonFiniteError
 from ..compiler import nonfinite
 from ..ir import location
+from ..trace import callbacks
 from ..values.kinds import kind_of
 from .compilations import changes, outside
 
@@ -39,7 +40,7 @@ def check(
                 "mesh= and split= on smaller arrays to find the op"
             )
         return
-    with location.naming():
+    with location.naming(), callbacks.as_before(entry.called if entry is not None else ()):
         traced, target = program()
     is_same = entry is None or nonfinite.is_same(traced, entry.key, target)
     given = [*arrays, *(entry.captured if entry is not None and is_same else traced.captured)]
@@ -64,10 +65,20 @@ def check(
     elif not is_there and all(map(nonfinite.is_finite, given)):
         error = NonFiniteError(
             f"result {bad[0]} of {traced.name} is not finite, and arguments are. A second run, which keeps every "
-            "value, is finite on the CPU: sums in another order, or the functions of the device, make the difference"
+            f"value, is finite on the CPU: {_difference(traced)}"
         )
     if error is not None:
         raise error
+
+
+def _difference(traced: Program) -> str:
+    """Why a second run may have other values."""
+    if nonfinite.has_calls(traced):
+        return (
+            "a function of xt.callback returned other values, or sums in another order make the difference. With "
+            "ordered=True the function is not called again"
+        )
+    return "sums in another order, or the functions of the device, make the difference"
 
 
 def _of_another_program(name: str, result: int, changed: Sequence[str], found: Error | None) -> NonFiniteError:

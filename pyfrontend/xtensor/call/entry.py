@@ -46,6 +46,7 @@ class Entry:
 
     __slots__ = (
         "by_labels",
+        "called",
         "captured",
         "device",
         "executable",
@@ -71,7 +72,7 @@ class Entry:
     ) -> None:
         self.device = device
         self.executable = load(program, targets.target_of(device), inline=inline)
-        self.key = program.key
+        self.key, self.called = program.key, program.called
         self.outside: dict[str, tuple[str, Any]] = {}  # what the function read from outside when it was traced
         # What the function reads from outside goes where it runs, once.
         self.captured = [_native.to_device(a, device) for a in program.captured]

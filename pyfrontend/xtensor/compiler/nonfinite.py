@@ -74,6 +74,11 @@ def has_effects(program: Program) -> bool:
     return any(op.name == "xtensor.callback" and "ordered" in op.attributes and not _only_acts(op) for op in ops)
 
 
+def has_calls(program: Program) -> bool:
+    """Whether values of a program are what functions of Python return."""
+    return any(op.name == "xtensor.callback" and len(op.results) for op in ops_in(main_of(program.module)))
+
+
 def search(program: Program, arrays: Sequence[Any]) -> tuple[NonFiniteError | None, bool]:
     """The error about the op that makes the first NaN or infinity of finite operands, None if they come from arguments
     or constants; and whether the second run has any. `arrays`: the arguments, and what the function captured."""

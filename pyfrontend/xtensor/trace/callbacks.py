@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import threading
 import warnings
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import MethodType
-from typing import Any, TypeAlias
+from types import BuiltinMethodType, MethodType
+from typing import Any, NamedTuple, TypeAlias
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -33,10 +34,10 @@ Function: TypeAlias = Callable[[Mapping[str, int], list[Array], list[Spec]], Seq
 class _Known:
     """A function with its number. Programs that call it hold this, and their code does: it lives as long as they."""
 
-    __slots__ = ("__weakref__", "function", "number")
+    __slots__ = ("__weakref__", "function", "key", "number")
 
-    def __init__(self, function: Function, number: int) -> None:
-        self.function, self.number = function, number
+    def __init__(self, function: Function, number: int, key: Hashable) -> None:
+        self.function, self.number, self.key = function, number, key
 
 
 _by_number: WeakValueDictionary[int, _Known] = WeakValueDictionary()
@@ -45,12 +46,13 @@ _numbers = itertools.count()  # none is used again: code may be found by the tex
 _lock = threading.Lock()
 
 
-class _Exporting(threading.local):
-    now = False
+class _Local(threading.local):
+    now = False  # exporting
     told: frozenset[str] = frozenset()  # warnings of this export: a body may be traced more than once
+    before: tuple[_Known, ...] = ()  # what the program called when it was traced first, in order
 
 
-_local = _Exporting()
+_local = _Local()
 # What a bundle does not have, and these calls need.
 _LACKS = {
     "debug.print": "prints nothing: it has no Python to fill in the text",
@@ -104,18 +106,67 @@ def meanings(structure: tree.TreeDef) -> Hashable:
     return structure.kind, meaning(structure.meta), *map(meanings, structure.children)
 
 
-def which(f: Callable[..., Any]) -> Hashable:
-    """Part of a key: equal for one function only, while the key is there. Methods are made anew each time."""
-    return (id(f.__self__), f.__func__) if isinstance(f, MethodType) else id(f)
+class Which(NamedTuple):
+    """Part of a key: equal for one function only, while the key is there."""
+
+    identity: Hashable
+    code: Hashable  # what functions that one line makes have in common
+
+
+def which(f: Callable[..., Any]) -> Which:
+    """Methods are made anew each time that they are read."""
+    if isinstance(f, MethodType):
+        return Which((id(f.__self__), f.__func__), _code_of(f))
+    if isinstance(f, BuiltinMethodType):
+        return Which((id(f.__self__), f.__name__), _code_of(f))
+    return Which(id(f), _code_of(f))
+
+
+def _code_of(f: Any) -> Hashable:
+    if isinstance(f, functools.partial):
+        return functools.partial, _code_of(f.func)
+    if isinstance(f, MethodType):
+        return MethodType, _code_of(f.__func__)
+    if isinstance(f, BuiltinMethodType):
+        return type(f.__self__), f.__name__
+    return type(f), getattr(f, "__code__", None)
+
+
+def _alike(key: Any) -> Any:
+    """A key without what is made anew each time that a function is traced."""
+    if isinstance(key, Which):
+        return key.code
+    return tuple(map(_alike, key)) if type(key) is tuple else object if type(key) is object else key
+
+
+@contextmanager
+def as_before(called: Collection[Any]) -> Iterator[None]:
+    """What is traced meanwhile was traced before, and calls these functions: one that a lambda makes again is the one
+    that it made then. So an equal program is known as such, and calls what ran."""
+    before, _local.before = _local.before, tuple(sorted(called, key=lambda known: known.number))
+    try:
+        yield
+    finally:
+        _local.before = before
+
+
+def _known_before(key: Hashable) -> _Known | None:
+    """The first function of before that is made by the same code as the one with this key, and not used yet."""
+    found = next((known for known in _local.before if known.key == key), None)
+    if found is None and _local.before:
+        same = _alike(key)
+        found = next((known for known in _local.before if _alike(known.key) == same), None)
+        _local.before = tuple(known for known in _local.before if known is not found)
+    return found
 
 
 def _number_of(function: Function, key: Hashable) -> int:
     """The number of `function` in the program that is being traced. Functions with equal keys do the same, so that
     equal programs are compiled once."""
     with _lock:
-        known = _by_key.get(key)
+        known = _known_before(key) or _by_key.get(key)
         if known is None:
-            known = _Known(function, next(_numbers))
+            known = _Known(function, next(_numbers), key)
             _by_key[key] = _by_number[known.number] = known
     current().root.called.add(known)
     return known.number

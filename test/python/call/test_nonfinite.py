@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -271,6 +272,41 @@ def test_calls_with_effects_are_not_repeated() -> None:
     assert len(calls) == 1
     assert "xt.log made nan of finite operands at t=2" in message(g(False), X)
     assert np.isnan(g(True)(X * np.nan).values).all()
+
+
+def test_functions_that_are_made_anew_when_a_program_is_traced_again(capsys: pytest.CaptureFixture[str]) -> None:
+    """A lambda, a method or a partial function in a function is another object each time, and is the same one here."""
+    seen: list[Any] = []
+
+    def plus(n: int, a: Any) -> Any:
+        return a.values + n
+
+    one = {"result": xt.spec()}
+    for f in (
+        lambda x: (xt.debug.callback(seen.append, x), xt.log(x))[1],
+        lambda x: (xt.debug.callback(lambda a: seen.append(a), x), xt.log(x))[1],
+        lambda x: (xt.debug.print("{}", x), xt.log(x))[1],
+        lambda x: xt.log(xt.callback(lambda a: a.values, x, **one)),
+        lambda x: xt.log(xt.callback(functools.partial(plus, 0), x, **one)),
+        lambda x: [xt.log(xt.callback(lambda a, i=i: a.values + i, x, **one)) for i in range(3)],
+    ):
+        text = message(xt.jit(f), -1.0)
+        assert text.startswith("xt.log made nan of finite operands\n"), text
+    assert len(seen) == 2  # the second run does without
+    shifts = [0.0, -3.0]
+
+    def moved(x: Any) -> Any:
+        shift = shifts.pop()
+        return xt.log(xt.callback(lambda a: a.values + shift, x, **one))
+
+    text = message(xt.jit(moved), 1.0)
+    assert text.startswith("xt.log made nan") and "float64 (), -2\n" in text  # what ran is what is looked at
+
+
+def test_function_that_returns_other_values_when_it_is_called_again() -> None:
+    factors = [1.0, np.nan]
+    text = message(xt.jit(lambda x: xt.callback(lambda a: a.values * factors.pop(), x, result=xt.spec()) * 2), 1.0)
+    assert "a function of xt.callback returned other values" in text and "ordered=True" in text
 
 
 factor = -1.0  # of a function whose second tracing gives another program
