@@ -217,7 +217,8 @@ class GradientError(Error, ValueError):
 
 
 class NonFiniteError(Error, FloatingPointError):
-    """A NaN or an infinity that an op made of finite operands, under ``xt.option(nan="raise")``."""
+    """Under ``xt.option(nan="raise")``: a NaN or an infinity that an op made of finite operands, or a NaN of infinities
+    that the program has as constants."""
 
     def of(self, op: str, arguments: Iterable[Any]) -> None:
         """Its message names the op that made it, and not the function that was called."""

@@ -100,6 +100,7 @@ class Finding:
     bad: np.ndarray[Any, Any]  # where it made that
     steps: tuple[str, ...] = ()
     is_chosen: bool = False  # a function of the user's gave it as a constant
+    is_of_infinite: bool = False  # infinities among the operands are given, or constants
 
     def error(self) -> NonFiniteError:
         values = values_of(self.result)
@@ -109,7 +110,7 @@ class Finding:
         place = dict(zip(dims, at, strict=True))
         made = "nan" if np.isnan(values[at]) else str(values[at])
         op = self.op if is_public(self.op) else self.source.function or self.op
-        text = f"{op} made {made} of finite operands"
+        text = f"{op} made {made} of {'operands that hold infinities' if self.is_of_infinite else 'finite operands'}"
         if self.source.is_derived:
             text = f"in the derivative of {self.source.function or 'an op'}, {text}"
         elif self.source.function and not is_named_alike(self.source.function, op):
@@ -397,7 +398,11 @@ class _Search:
         born = has_nan(value) and not any(has_nan(known[n]) for n in bad)
         if (bad and not born) or not operands or any(n[1] < 0 for n in bad):
             return []  # handed on; or a constant
-        return [lambda: self.finding(op, value, operands, known, wanted)]
+        if not bad:
+            return [lambda: self.finding(op, value, operands, known, wanted)]
+        dims, values = _real(value)
+        of_infinite = _Mask(dims, np.isnan(values) & wanted.over(dims))
+        return [lambda: replace(self.finding(op, value, operands, known, of_infinite), is_of_infinite=True)]
 
     def ops(self, place: Place) -> list[ir.Operation]:
         if place not in self.operations:

@@ -448,7 +448,20 @@ def test_loop_whose_derivative_has_open_sizes() -> None:
 
 
 def test_nan_of_an_infinite_constant() -> None:
-    assert message(xt.jit(lambda x: x * np.inf), X - 1).startswith("xt.multiply made nan")
+    """The op that makes NaN is told, and that its operands are not finite."""
+    text = message(xt.jit(lambda x: x * np.inf), X - 1)
+    assert text.startswith("xt.multiply made nan of operands that hold infinities at t=0 (1 of 5 elements"), text
+    masked = xt.array([-1.0, -4.0], "t")
+    for name, f in (
+        ("xt.subtract", lambda x: xt.where(x > 0, x, -np.inf) - (-np.inf)),
+        ("in xt.nn.softmax, xt.subtract", lambda x: xt.nn.softmax(xt.where(x > 0, x, -np.inf), "t")),
+        ("xt.dot", lambda x: xt.dot(xt.where(x > -2, 0.0, -np.inf), xt.where(x > -2, 1.0, 0.0), dim="t")),
+        ("xt.sum", lambda x: xt.sum(xt.where(x > -2, np.inf, -np.inf), "t")),
+    ):
+        text = message(xt.jit(f), masked)
+        assert text.startswith(f"{name} made nan of operands that hold infinities"), text
+    made = message(xt.jit(lambda x: xt.exp(x) - xt.exp(x)), xt.array([1000.0, 1.0], "t"))
+    assert made.startswith("xt.exp made inf of finite operands at t=0 (1 of 2")
 
 
 def test_open_sizes() -> None:
