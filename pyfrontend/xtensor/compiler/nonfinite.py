@@ -15,15 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _native
-from ..base import dtypes, tree
+from ..base import dtypes
 from ..base.dims import describe
 from ..base.errors import Error, NonFiniteError
 from ..ir import context as c
-from ..ir import location
 from ..trace.program import Program
-from ..values.spec import Spec
+from .blocks import MAIN, Block, Name, Names, Place, Values, copy_of, only_acts
 from .executable import is_same as is_same
-from .executable import load
 from .origins import Source, function_of, is_named_alike, is_public, main_of, ops_in, source_of
 
 if TYPE_CHECKING:
@@ -40,13 +38,6 @@ _MAKERS = {
 # Functions that choose NaN or infinities themselves, as the power of complex numbers does.
 _WITH_CONSTANTS = {c.written(op) for op in _MAKERS}
 _AROUND = 2  # elements on each side of the one that is told
-_MAIN: tuple[tuple[int, int], ...] = ()
-
-# The place of a block: (number of the op, number of its region) from the function inwards. A value is (block, number of
-# the op that gives it, number of the result); an argument of a block has -1 for the op.
-Place = tuple[tuple[int, int], ...]
-Name = tuple[Place, int, int]
-Values = dict[Name, Any]
 
 
 def values_of(x: Any) -> np.ndarray[Any, Any]:
@@ -71,7 +62,7 @@ def copied(x: Any) -> Any:
 def has_effects(program: Program) -> bool:
     """Whether a second run would repeat what calls do beside their results: those with ``ordered=True``."""
     ops = ops_in(main_of(program.module))
-    return any(op.name == "xtensor.callback" and "ordered" in op.attributes and not _only_acts(op) for op in ops)
+    return any(op.name == "xtensor.callback" and "ordered" in op.attributes and not only_acts(op) for op in ops)
 
 
 def has_calls(program: Program) -> bool:
@@ -193,115 +184,6 @@ def _bad(x: Any, wanted: _Mask = _ALL) -> _Mask:
     return _Mask(dims, ~np.isfinite(values) & wanted.over(dims))
 
 
-def _held(type_: ir.Type) -> ir.Type:
-    """The type that arrays outside of a program have for values of a type: the parts of complex numbers lie beside each
-    other, and one part alone has no dim for it."""
-    dims, shape, _ = c.compiler().array_parts(type_)
-    spec = c.spec_of(type_)
-    if not dtypes.is_complex(spec.dtype):
-        return type_
-    is_whole = shape[list(dims).index(c.PAIR)] == 2
-    return c.array_type(spec if is_whole else Spec(spec.dims, spec.shape, dtypes.real_of(spec.dtype)))
-
-
-def _as_type(value: Any, type_: ir.Type, end: Any) -> Any:
-    """A value with the dims of another type: in another order, or with or without the dim of one part."""
-    if value.type == type_:
-        return value
-    fewer = len(value.type.dims) > len(type_.dims)
-    name, named = ("xtensor.squeeze", {"dims": c.names_attribute((c.PAIR,))}) if fewer else ("xtensor.broadcast", {})
-    op = c.mlir().Operation.create(
-        name, results=[type_], operands=[value], attributes=named, loc=location.unknown(), ip=end
-    )
-    return op.results[0]
-
-
-def _copy(module: ir.Module) -> ir.Module:
-    made = c.mlir().Module.create(location.unknown())
-    module.body.operations[0].operation.clone(ip=c.mlir().InsertionPoint(made.body))
-    return made
-
-
-class _Names:
-    """Names for the blocks and the values of a module. Nothing of it is moved or erased while these are there."""
-
-    def __init__(self, module: ir.Module) -> None:
-        self.blocks: dict[Place, ir.Block] = {}
-        self.names: dict[Any, Name] = {}
-        self._visit(main_of(module), _MAIN)
-
-    def _visit(self, block: ir.Block, place: Place) -> None:
-        self.blocks[place] = block
-        for i, argument in enumerate(block.arguments):
-            self.names[argument] = (place, -1, i)
-        for i, view in enumerate(block.operations):
-            op = view.operation
-            for k, result in enumerate(op.results):
-                self.names[result] = (place, i, k)
-            for r, region in enumerate(op.regions):
-                for inner in region.blocks:
-                    self._visit(inner, (*place, (i, r)))
-
-    def captured(self, place: Place) -> list[Any]:
-        """What a block reads from outside of it, in order."""
-        found: dict[Any, None] = {}
-        for op in ops_in(self.blocks[place]):
-            for x in op.operands:
-                if self.names[x][0][: len(place)] != place:
-                    found[x] = None
-        return [*found]
-
-
-class _Block:
-    """A block of a program, as a program that gives all of its values."""
-
-    def __init__(self, all_names: _Names, place: Place, name: str, called: frozenset[Any]) -> None:
-        names, block = all_names.names, all_names.blocks[place]
-        *ops, last = (view.operation for view in block.operations)
-        inputs = [*block.arguments, *all_names.captured(place)]
-        results = [x for op in ops for x in op.results]
-        self.inputs, self.results = [names[x] for x in inputs], [names[x] for x in results]
-        self.yields = [names[x] for x in last.operands]
-        self.program = self._made(ops, inputs, results, name)
-        self.program.called = called
-        self.executable: Any = None
-
-    @staticmethod
-    def _made(ops: Sequence[ir.Operation], inputs: Sequence[Any], results: Sequence[Any], name: str) -> Program:
-        mlir, ctx = c.mlir(), c.context()
-        types, outs = [_held(x.type) for x in inputs], [_held(x.type) for x in results]
-        made = mlir.Module.create(location.unknown())
-        function = mlir.Operation.create(
-            "func.func",
-            attributes={
-                "sym_name": mlir.StringAttr.get("main", context=ctx),
-                "function_type": mlir.TypeAttr.get(mlir.FunctionType.get(types, outs, context=ctx), context=ctx),
-            },
-            regions=1,
-            loc=location.unknown(),
-            ip=mlir.InsertionPoint(made.body),
-        )
-        body = mlir.Block.create_at_start(function.regions[0], types, [location.unknown()] * len(types))
-        end = mlir.InsertionPoint(body)
-        new = {x: _as_type(held, x.type, end) for x, held in zip(inputs, body.arguments, strict=True)}
-        for op in ops:
-            if not _only_acts(op):
-                _replace(op, op.clone(ip=end).operation, new)
-        given = [_as_type(new[x], out, end) for x, out in zip(results, outs, strict=True)]
-        mlir.Operation.create("func.return", operands=given, loc=location.unknown(), ip=end)
-        specs = tuple(c.spec_of(t) for t in types), tuple(c.spec_of(t) for t in outs)
-        return Program(made, *specs, (), tree.structure([0] * len(outs)), name)
-
-    def run(self, known: Mapping[Name, Any]) -> Values:
-        """All values of the block."""
-        if not self.results:
-            return {}
-        if self.executable is None:
-            self.executable = load(self.program)
-        given = [known[name] for name in self.inputs]
-        return dict(zip(self.results, self.executable.run(given), strict=True))
-
-
 class _Search:
     def __init__(self, program: Program) -> None:
         self.name, self.functions = program.name, program.called
@@ -310,23 +192,23 @@ class _Search:
             {c.file_line(op.location) for op in loops if op.name.endswith(kind)} for kind in ("while", "scan")
         )
         self.while_loops = whiles - scans  # by FILE:LINE: in derivatives, these loops are scans
-        self.module = _copy(program.module)
+        self.module = copy_of(program.module)
         if _needs_passes(self.module):
             c.run_passes(self.module, _PASSES)
-        self.copy = _Names(self.module)
-        self.blocks: dict[Place, _Block] = {}
+        self.copy = Names(self.module)
+        self.blocks: dict[Place, Block] = {}
         self.operations: dict[Place, list[ir.Operation]] = {}
 
-    def block(self, place: Place) -> _Block:
+    def block(self, place: Place) -> Block:
         if place not in self.blocks:
-            self.blocks[place] = _Block(self.copy, place, self.name, self.functions)
+            self.blocks[place] = Block(self.copy, place, self.name, self.functions)
         return self.blocks[place]
 
     def find(self, arrays: Sequence[Any]) -> tuple[Finding | None, bool]:
-        known: Values = {(_MAIN, -1, i): x for i, x in enumerate(arrays)}
-        found = {**known, **self.block(_MAIN).run(known)}
-        bad = [name for name in self.block(_MAIN).yields if not is_finite(found[name])]
-        return self.back(_MAIN, found, dict.fromkeys(bad, _ALL)), bool(bad)
+        known: Values = {(MAIN, -1, i): x for i, x in enumerate(arrays)}
+        found = {**known, **self.block(MAIN).run(known)}
+        bad = [name for name in self.block(MAIN).yields if not is_finite(found[name])]
+        return self.back(MAIN, found, dict.fromkeys(bad, _ALL)), bool(bad)
 
     def inside(self, place: Place, known: Values, wanted: _Mask, result: int | None = None) -> Finding | None:
         """What made a wanted element that the block yields not finite. `known`: its arguments, and what it reads from
@@ -565,26 +447,6 @@ def _element(x: Any, dim: str, i: int) -> Any:
 def _needs_passes(module: ir.Module) -> bool:
     """Whether there are ops that this module cannot run: derivatives, instances, rules."""
     return any(len(op.regions) and op.name not in _LOOPS for op in ops_in(main_of(module)))
-
-
-def _replace(old: ir.Operation, copy: ir.Operation, new: dict[Any, Any]) -> None:
-    """Gives the copy of an op the operands that are there in place of the op's, and remembers what stands for what."""
-    for i, x in enumerate(old.operands):
-        copy.operands[i] = new[x]
-    new.update(zip(old.results, copy.results, strict=True))
-    for region, other in zip(old.regions, copy.regions, strict=True):
-        for block, its in zip(region.blocks, other.blocks, strict=True):
-            new.update(zip(block.arguments, its.arguments, strict=True))
-            for a, b in zip([*block.operations], [*its.operations], strict=True):
-                if _only_acts(a.operation):
-                    b.operation.erase()
-                else:
-                    _replace(a.operation, b.operation, new)
-
-
-def _only_acts(op: ir.Operation) -> bool:
-    """Whether an op gives nothing, as a print: the second run does without."""
-    return op.name == "xtensor.callback" and not len(op.results)
 
 
 def _parts_of(op: ir.Operation) -> Any:
