@@ -140,6 +140,19 @@ def key_of(
     weak: frozenset[int] = frozenset(),
 ) -> Key:
     """The key of a call of `fn`, with the names of its parameters."""
+    found, given = _arguments(fn, structure)
+    names = tuple(name for name, what, _ in found if what == "array")
+    static, nodes = ({name: x for name, what, x in found if what == kind} for kind in ("static", "node"))
+    return Key(options, device, tuple(specs), names, static, nodes, given, is_labelled, labels, weak=weak)
+
+
+def argument_names(fn: Callable[..., Any], structure: tree.TreeDef) -> list[str]:
+    """What the user calls each array of a call, as "p['w']"."""
+    return [name for name, what, _ in _arguments(fn, structure)[0] if what == "array"]
+
+
+def _arguments(fn: Callable[..., Any], structure: tree.TreeDef) -> tuple[list[tuple[str, str, Any]], dict[str, str]]:
+    """What `_places` tells of each part of the arguments, and how each argument was given."""
     signature = signature_of(fn)
     known = [p for p in (signature.parameters.values() if signature else ()) if p.kind < p.VAR_POSITIONAL]
     positional, named = structure.children
@@ -153,9 +166,7 @@ def key_of(
     for k, child in zip(keywords, named.children, strict=True):
         given[k] = "by keyword"
         found += _places(child, k)
-    names = tuple(name for name, what, _ in found if what == "array")
-    static, nodes = ({name: x for name, what, x in found if what == kind} for kind in ("static", "node"))
-    return Key(options, device, tuple(specs), names, static, nodes, given, is_labelled, labels, weak=weak)
+    return found, given
 
 
 # -- why again --------------------------------------------------------------------------------------------------------

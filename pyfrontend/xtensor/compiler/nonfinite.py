@@ -187,11 +187,6 @@ def _bad(x: Any, wanted: _Mask = _ALL) -> _Mask:
 class _Search:
     def __init__(self, program: Program) -> None:
         self.name, self.functions = program.name, program.called
-        loops = [op for op in ops_in(main_of(program.module)) if op.name in ("xtensor.while", "xtensor.scan")]
-        whiles, scans = (
-            {c.file_line(op.location) for op in loops if op.name.endswith(kind)} for kind in ("while", "scan")
-        )
-        self.while_loops = whiles - scans  # by FILE:LINE: in derivatives, these loops are scans
         self.module = copy_of(program.module)
         if _needs_passes(self.module):
             c.run_passes(self.module, _PASSES)
@@ -320,7 +315,7 @@ class _Search:
         """What an operand is called: a parameter's name, or the op that gives it."""
         place, number, k = name
         if number < 0:
-            return f"argument {k} of the body" if place else _parameter(x) or f"argument {k}"
+            return _parameter(x) or (f"argument {k} of the body" if place else f"argument {k}")
         giver = x.owner
         if giver.name == "xtensor.constant":
             return "a constant"
@@ -343,8 +338,8 @@ class _Search:
         for number, inner, given in steps:
             found = self.inside(inner, given, wanted)
             if found is not None:
-                loop = "while" if where in self.while_loops else kind.removeprefix("xtensor.")
-                told = f"in step {number} of {c.written(loop)}"
+                loop = source_of(op).function or c.written(kind.removeprefix("xtensor."))
+                told = f"in step {number} of {loop}"
                 return replace(found, steps=(f"{told} at {where}" if where else told, *found.steps))
         return None
 
@@ -461,4 +456,6 @@ def _parts_of(op: ir.Operation) -> Any:
 def _parameter(x: Any) -> str:
     """The name of a parameter; empty if it has none."""
     where = getattr(x, "location", None)
-    return where.name_str if where is not None and where.is_a_name() else ""
+    if where is None or not where.is_a_name():
+        return ""
+    return "" if where == x.owner.owner.location else where.name_str  # of a pass, which names its op

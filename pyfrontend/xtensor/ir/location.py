@@ -133,6 +133,15 @@ def naming() -> Iterator[None]:
         _naming.now = before
 
 
+def is_naming() -> bool:
+    return _naming.now
+
+
+def named_by(name: str, where: ir.Location) -> ir.Location:
+    """A location under a name, where that is asked for."""
+    return mlir().Location.name(name, childLoc=where, context=context()) if _naming.now and name else where
+
+
 def of_function(name: str, is_rule: bool) -> ir.Location:
     """The user's line, under the name of a public function where that is asked for. is_rule: a derivative of it."""
     where = of_user()

@@ -6,6 +6,7 @@ keeps its type.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -116,6 +117,25 @@ def _results(values: Sequence[ir.Value], specs: Sequence[Spec]) -> list[Tracer]:
 
 def name_of(fn: Callable[..., Any]) -> str:
     return getattr(fn, "__name__", type(fn).__name__)
+
+
+def stands_for(step: Any, fn: Callable[..., Any], places: Sequence[int | None]) -> None:
+    """Gives a function that calls the user's its name, and its parameters those at `places`; None: it has no name."""
+    step.__name__ = name_of(fn)
+    step.stands_for = fn, places
+
+
+def parameters_of(fn: Callable[..., Any]) -> list[str]:
+    """The names of the parameters of a function, those that take one argument by position."""
+    if hasattr(fn, "stands_for"):
+        fn, places = fn.stands_for
+        known = parameters_of(fn)
+        return ["the number of the step" if i is None else known[i] for i in places] if known else []
+    try:
+        parameters = inspect.signature(fn).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [p.name for p in parameters if p.kind < p.VAR_POSITIONAL]
 
 
 def scalar_of(op: str, what: str, x: Any, kind: str, lift: Callable[[Any], Any] = as_tracer) -> Any:
@@ -242,6 +262,11 @@ class Carry:
         self.init = [self.lift(x) for x in leaves]
         self.specs = [spec(x) for x in self.init]
 
+    def names(self, fn: Callable[..., Any]) -> list[str]:
+        """What `fn` calls the leaves."""
+        first = (parameters_of(fn) or ["carry"])[0]
+        return [f"{first}{path}" for path in self.paths]
+
     def unflatten(self, leaves: Sequence[Tracer]) -> Any:
         return self.structure.unflatten(leaves)
 
@@ -330,9 +355,15 @@ def no_carry(op: str, fn: Callable[..., Any], carry: str, path: str = "") -> Arg
 
 
 def while_loop(
-    keep_on: Callable[[Any], Any], body: Callable[[Any], Any], init: Any, max_steps: int | None, op: str = "while_loop"
+    keep_on: Callable[[Any], Any],
+    body: Callable[[Any], Any],
+    init: Any,
+    max_steps: int | None,
+    op: str = "while_loop",
+    names: Callable[[], Sequence[str]] | None = None,
 ) -> Any:
-    """`body` over and over, from `init`, for as long as `keep_on(carry)` holds and at most `max_steps` times."""
+    """`body` over and over, from `init`, for as long as `keep_on(carry)` holds and at most `max_steps` times. names:
+    what the user calls the leaves of the carry, by default as the functions do."""
     carry = Carry(op, init)
 
     def step(arguments: list[Tracer]) -> list[Tracer]:
@@ -340,7 +371,7 @@ def while_loop(
 
     while True:
         regions = Regions(2)
-        found = regions.trace(1, carry.specs, step)
+        found = regions.trace(1, carry.specs, step, names=names or (lambda: carry.names(body)))
         specs = carry.specs
         if max_steps is None and regions.hands_on(1, found):
             raise never_ends(op, body)
@@ -352,13 +383,13 @@ def while_loop(
         found: Tracer = carry.decide(keep_on, arguments)
         return found
 
-    more = regions.trace(0, specs, decide)
+    more = regions.trace(0, specs, decide, names=names or (lambda: carry.names(keep_on)))
     nexts = regions.trace(1, (), lambda _: carry.fit(found))
     attributes: dict[str, ir.Attribute] = {}
     if max_steps is not None:
         attributes["max_steps"] = c.integer_attribute(max_steps)
     types = [c.array_type(s) for s in carry.specs]
-    values = regions.finish("while", types, carry.start(), attributes, [[more], nexts])
+    values = regions.finish("while", types, carry.start(), attributes, [[more], nexts], op)
     return carry.unflatten(_results(values, carry.specs))
 
 
@@ -387,9 +418,14 @@ def scan(
         return carry.step(f, given, x_structure.unflatten(arguments[len(carry.specs) :]), dim)
 
     outside = [*[None] * len(carry.specs), *over]
+
+    def names() -> list[str]:
+        second = (parameters_of(f)[1:] or ["x"])[0]
+        return [*carry.names(f), *(f"{second}{path}" for path in tree.paths(xs))]
+
     while True:
         regions = Regions(1)
-        found, ys, structure = regions.trace(0, [*carry.specs, *elements], step, outside)
+        found, ys, structure = regions.trace(0, [*carry.specs, *elements], step, outside, names)
         if carry.settle(found, f):
             break
         regions.discard()
@@ -409,7 +445,7 @@ def scan(
         [len(carry.specs), len(over), len(size)], context=c.context()
     )
     types = [c.array_type(s) for s in (*carry.specs, *stacked)]
-    values = regions.finish("scan", types, [*operands, *size], attributes, [[*nexts, *ys]])
+    values = regions.finish("scan", types, [*operands, *size], attributes, [[*nexts, *ys]], op)
     if values and len(over) > 1:
         current().root.join(values[0], op, over, along=[(dim,)] * len(over))
     results = _results(values, [*carry.specs, *stacked])
@@ -473,7 +509,7 @@ def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Any) -> A
             index = Tracer(at.value, weak=True, spec=at.spec, bounds=(lo, hi - 1) if hi > lo else None)
             return call_with("fori_loop", body, [index, carry], roles=_STEP), None
 
-        step.__name__ = name_of(body)
+        stands_for(step, body, (1, None if lo else 0))
         dim = f"step~{_depth()}"
         return scan(step, init, build.iota(dim, max(hi - lo, 0)), dim, False, None, "fori_loop", weak=True)[0]
     first, last = (scalar_of("fori_loop", what, x, "integer") for what, x in (("lo", lo), ("hi", hi)))
@@ -488,8 +524,14 @@ def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Any) -> A
         return build.binary("add", i, build.constant(np.int64(1))), found
 
     advance.__name__ = name_of(body)
+
+    def names() -> list[str]:
+        known = parameters_of(body)
+        number, each = known if len(known) == 2 else _STEP
+        return [number, *(f"{each}{path}" for path in tree.paths(init))]
+
     begin = Tracer(start.value, spec=Spec((), (), _INT64), scope=start.scope)
-    _, found = while_loop(lambda s: build.compare("lt", s[0], end), advance, (begin, init), None, "fori_loop")
+    _, found = while_loop(lambda s: build.compare("lt", s[0], end), advance, (begin, init), None, "fori_loop", names)
     return found
 
 

@@ -31,14 +31,23 @@ class Regions:
         self.placeholder = c.mlir().Operation.create("builtin.module", regions=count, loc=self.here, ip=self.scope.ip)
 
     def trace(
-        self, i: int, specs: Sequence[Spec], fn: Callable[[list[Tracer]], T], fed: Sequence[Tracer | None] | None = None
+        self,
+        i: int,
+        specs: Sequence[Spec],
+        fn: Callable[[list[Tracer]], T],
+        fed: Sequence[Tracer | None] | None = None,
+        names: Callable[[], Sequence[str]] | None = None,
     ) -> T:
         """`fn` on arguments of `specs`, into region `i`. More calls add to the same region, without arguments.
-        `fed`: what the arguments are outside of the region, where that does not change."""
+        `fed`: what the arguments are outside of the region, where that does not change. names: what the user calls
+        them, asked where `location.naming`."""
         scope = self.scopes[i]
         if scope is None:
             types = [c.array_type(s) for s in specs]
-            block = c.mlir().Block.create_at_start(self.placeholder.regions[i], types, [self.here] * len(types))
+            locs = [self.here] * len(types)
+            if names is not None and location.is_naming():
+                locs = [location.named_by(name, self.here) for name in names()]
+            block = c.mlir().Block.create_at_start(self.placeholder.regions[i], types, locs)
             scope = self.scopes[i] = Scope(block, self.scope, self.always)
             if fed is not None:
                 scope.root.feed(block.arguments, fed)
@@ -71,15 +80,16 @@ class Regions:
         operands: Sequence[Tracer],
         attributes: dict[str, ir.Attribute],
         yields: Sequence[Sequence[Tracer]],
+        function: str = "",
     ) -> list[ir.Value]:
-        """`xtensor.<name>` with these regions, each yielding its part of `yields`."""
+        """`xtensor.<name>` with these regions, each yielding its part of `yields`. function: the public one."""
         op = c.mlir().Operation.create(
             "xtensor." + name,
             results=list(results),
             operands=[x.value for x in operands],
             attributes=attributes,
             regions=len(self.scopes),
-            loc=self.here,
+            loc=location.named_by(function, self.here),
             ip=self.scope.ip,
         )
         for i, scope in enumerate(self.scopes):

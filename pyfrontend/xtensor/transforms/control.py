@@ -216,7 +216,7 @@ def _map(f: Callable[[Any], Any], xs: Any, dim: str) -> Any:
     def step(_: None, x: Any) -> tuple[None, Any]:
         return None, call_with("map", f, [x], roles=("x",))
 
-    step.__name__ = name_of(f)
+    control.stands_for(step, f, (None, 0))
     return control.scan(step, None, xs, dim, False, None, "map")[1]
 
 

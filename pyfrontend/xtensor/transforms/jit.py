@@ -19,13 +19,14 @@ from ..call import out_of_memory
 from ..call.arguments import Call, StaticNames, name_of, place_of, signature_of
 from ..call.arrays import as_array
 from ..call.checked import check
-from ..call.compilations import Compilation, History, code_of, key_of, outside
+from ..call.compilations import Compilation, History, argument_names, code_of, key_of, outside
 from ..call.entry import Entry, Function, moved
 from ..call.opened import Programs
 from ..call.spelling import spelling
 from ..compiler import nonfinite
 from ..compiler.profiled import types_of
 from ..explorer.page import Explorer, explored
+from ..ir import location
 from ..labels.parts import WholeLabels
 from ..labels.relabel import LabelsKey, LatestLabels
 from ..labels.xarray import is_dataarray
@@ -487,9 +488,12 @@ class _Compiler:
             )
 
     def names(self, call: Call, count: int) -> list[str] | None:
-        """Names of the parameters, where each is one array."""
+        """Names of the parameters, where each is one array; of parts of them, too, where `location.naming`."""
         signature = signature_of(self.fn)
         args = call.structure.children[0]
+        if location.is_naming():
+            found = argument_names(self.fn, call.structure)
+            return found if len(found) == count else None
         if signature is None or args.size != count or any(c.size != 1 for c in args.children):
             return None
         found = list(signature.parameters)[:count]
