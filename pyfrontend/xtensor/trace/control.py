@@ -346,6 +346,14 @@ def never_ends(op: str, body: Callable[..., Any]) -> ArgumentError:
     )
 
 
+def steps_differ(op: str, fn: Callable[..., Any], a: Spec, b: Spec) -> Error:
+    kind, difference, instead = _difference(a, b, "one step", "another one")
+    return kind(
+        f"xt.{op}: {name_of(fn)} returns other types of y in other steps, {_show(a)} and {_show(b)}; the first "
+        f"difference is {difference}. {instead}"
+    )
+
+
 def no_carry(op: str, fn: Callable[..., Any], carry: str, path: str = "") -> ArgumentTypeError:
     at = f" at {path}" if path else ""
     return ArgumentTypeError(f"xt.{op}: {name_of(fn)} returned None{at}; the carry{at} is {carry}: return the next one")

@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import _native
-from ..base import tree
 from ..base.calls import call_with, in_words
 from ..base.dims import check_name
 from ..base.errors import ArgumentError, ArgumentTypeError, Error
@@ -52,7 +50,7 @@ def cond(predicate: ArrayLike, yes: Callable[..., Any], no: Callable[..., Any], 
     if tracing():
         return control.cond(predicate, yes, no, args)
     if not options.current().jit:
-        return _typed("cond", (yes, no), (predicate, args), *stepwise.cond(predicate, yes, no, args))
+        return stepwise.cond(predicate, yes, no, args)
     return _eager("cond", (yes, no), (predicate, args))
 
 
@@ -83,7 +81,7 @@ def switch(index: ArrayLike, branches: Sequence[Callable[..., Any]], *args: Any)
     if not branches:
         raise ArgumentError("xt.switch: the list of branches is empty. Give at least one function")
     if not options.current().jit:
-        return _typed("switch", branches, (index, args), *stepwise.switch(index, branches, args))
+        return stepwise.switch(index, branches, args)
     return _eager("switch", branches, (index, args))
 
 
@@ -256,22 +254,6 @@ def _inline(op: str, f: Sequence[Any], args: tuple[Any, ...], static: dict[str, 
     if op == "scan":
         return control.scan(f[0], args[0], args[1], static["dim"], static["reverse"], static["length"])
     return _map(f[0], args[0], static["dim"])
-
-
-def _typed(op: str, functions: Sequence[Callable[..., Any]], args: tuple[Any, ...], found: Any, depends: bool) -> Any:
-    """What a branch gave, with the types of the compiled op. If these depend on the other branches, all are traced."""
-    if not depends:
-        return found
-    try:
-        wanted = _program(op, functions, {}).trace(*args).outputs
-    except Exception:  # of a branch that is not taken: it needs values, or is wrong
-        return found
-    leaves, structure = tree.flatten(found)
-    if len(leaves) != len(wanted):  # a value that is returned twice
-        return found
-    return structure.unflatten(
-        [stepwise.fit(x, s) if isinstance(x, _native.Array) else x for x, s in zip(leaves, wanted, strict=True)]
-    )
 
 
 class _Compiled:

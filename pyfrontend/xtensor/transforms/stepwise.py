@@ -14,6 +14,7 @@ import numpy as np
 from .. import _native
 from ..base import tree
 from ..base.calls import call_with, shown
+from ..base.errors import ArgumentError
 from ..base.refusals import not_an_array, unnamed
 from ..call.arguments import is_choice
 from ..call.arrays import as_array
@@ -90,26 +91,27 @@ def _where(given: Any) -> options.option:
 # -- branches ---------------------------------------------------------------------------------------------------------
 
 
-def cond(predicate: Any, yes: Callable[..., Any], no: Callable[..., Any], args: Sequence[Any]) -> tuple[Any, bool]:
-    """`yes(*args)` where the predicate holds, else `no(*args)`; and whether its type depends on the other one."""
+# Only the branch that is taken runs, once. So its numbers keep their dtypes, and its dims their order, where a program
+# may take those of another branch.
+
+
+def cond(predicate: Any, yes: Callable[..., Any], no: Callable[..., Any], args: Sequence[Any]) -> Any:
+    """`yes(*args)` where the predicate holds, else `no(*args)`."""
     holds = bool(control.scalar_of("cond", "the predicate", predicate, "bool", lift))
-    return _branch("cond", (yes, no), 0 if holds else 1, args)
+    return _taken("cond", yes if holds else no, args)
 
 
-def switch(index: Any, branches: Sequence[Callable[..., Any]], args: Sequence[Any]) -> tuple[Any, bool]:
-    """`branches[index](*args)`, the index clamped into range; and whether its type depends on the others."""
+def switch(index: Any, branches: Sequence[Callable[..., Any]], args: Sequence[Any]) -> Any:
+    """`branches[index](*args)`, the index clamped into range."""
     i = int(control.scalar_of("switch", "the index", index, "integer", lift))
-    return _branch("switch", branches, min(max(i, 0), len(branches) - 1), args)
+    return _taken("switch", branches[min(max(i, 0), len(branches) - 1)], args)
 
 
-def _branch(op: str, branches: Sequence[Callable[..., Any]], taken: int, args: Sequence[Any]) -> tuple[Any, bool]:
+def _taken(op: str, branch: Callable[..., Any], args: Sequence[Any]) -> Any:
     given = lifted(tuple(args))
     with _where(given):
-        found = call_with(op, branches[taken], given)
-    result = results_of(found, name_of(branches[taken]), has_dataarrays(tuple(args)))
-    specs = [spec(x) for x in tree.leaves(result) if isinstance(x, _native.Array)]
-    # Numbers take the dtype of the other branches, and the first branch has the order of dims.
-    return result, any(s.weak or (taken and len(s.dims) > 1) for s in specs)
+        found = call_with(op, branch, given)
+    return results_of(found, name_of(branch), has_dataarrays(tuple(args)))
 
 
 # -- loops ------------------------------------------------------------------------------------------------------------
@@ -172,6 +174,7 @@ def scan(
         return UNKNOWN
     inner = [_without_labels_of(x, dim) for x in over]
     leaves, stacked = carry.init, []
+    first: tree.TreeDef | None = None
     order = range(count - 1, -1, -1) if reverse else range(count)
     for i in order:
         x = structure.unflatten([x.isel({dim: i}) for x in inner])
@@ -181,12 +184,17 @@ def scan(
             while not settled and i == order[-1]:  # from a carry of the types of the loop, as in `_settled`
                 found, ys, shape = carry.step(f, carry.unflatten(carry.fit(leaves)), x, dim)
                 settled = carry.settle(found, f)
+        first = shape if first is None else first
+        if shape != first:
+            raise ArgumentError(
+                f"xt.{op}: {name_of(f)} returns other structures of y in other steps, {first} and {shape}; they differ "
+                f"{tree.difference(first, shape)}"
+            )
         leaves = carry.fit(found)
         stacked.append(ys)
     if reverse:
         stacked.reverse()
-    last = [spec(y) for y in (stacked[0] if reverse else stacked[-1])]
-    ys = [_stack([step[k] for step in stacked], s, dim, over) for k, s in enumerate(last)]
+    ys = [_stack(op, f, list(each), dim, over) for each in zip(*stacked, strict=True)]
     return _results((carry.unflatten(leaves), shape.unflatten(ys)), (init, xs))
 
 
@@ -197,8 +205,15 @@ def _without_labels_of(x: Any, dim: str) -> Any:
     return x._with_meta(Labels(kept, labels.name, labels.attrs) if labels else None)
 
 
-def _stack(ys: Sequence[Any], like: Spec, dim: str, over: Sequence[Any]) -> Any:
-    """The ys of all steps, with `dim` first and the coordinates that what is scanned has along it."""
+def _stack(op: str, fn: Callable[..., Any], ys: Sequence[Any], dim: str, over: Sequence[Any]) -> Any:
+    """The ys of all steps, with `dim` first and the coordinates that what is scanned has along it. Steps that take
+    other branches may give numbers of other dtypes: the type is what all can have."""
+    like = spec(ys[0])
+    for y in ys[1:]:
+        joined = control.join(like, spec(y))
+        if joined is None:
+            raise control.steps_differ(op, fn, like, spec(y))
+        like = joined
     where = Spec(like.dims, like.shape, like.dtype)
     fitted = [fit(y, where) for y in ys]
     made = _native.from_buffer(np.stack([y.values for y in fitted]), (dim, *like.dims))

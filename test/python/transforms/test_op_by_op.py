@@ -48,8 +48,12 @@ LOOPS: dict[str, Any] = {
     "while": lambda x: xt.while_loop(lambda c: c[0] < 20, lambda c: (c[0] * 2, c[1] + 1), (1.5, 0)),
     "while at most": lambda x: xt.while_loop(lambda c: True, lambda c: c + x, x, max_steps=3),
     "while not at all": lambda x: xt.while_loop(lambda c: c > 5, lambda c: c + x.sum(), 0),
-    "number beside an array": lambda x: xt.cond(x.sum() > 0, lambda: 1.0, lambda: x.sum()),
-    "numbers": lambda x: xt.cond(x.sum() > 0, lambda: 1, lambda: 2.0),
+    "branches of a step": lambda x: xt.scan(
+        lambda c, v: (xt.cond(v > 1.5, lambda: c + v, lambda: 0), xt.cond(v < 2.5, lambda: 0.5, lambda: 1)),
+        0.0,
+        x,
+        dim="t",
+    ),
     "switch out of range": lambda x: xt.switch(7, [lambda v: v, lambda v: v * 2], x),
     "map": lambda x: xt.map(lambda v: (v, v * v), x, dim="t"),
     "nested": lambda x: xt.scan(lambda c, v: (xt.fori_loop(0, 2, lambda i, d: d * v + i, c), c), 1.0, x, dim="t"),
@@ -67,8 +71,6 @@ def test_types_of_loops(name: str) -> None:
 A, B = xt.ones(a=2, b=3), xt.zeros(b=3, a=2)
 F4 = xt.array(1.5, (), dtype="f4")
 MOVING: dict[str, Any] = {
-    "order of dims": lambda: [xt.cond(p, lambda: {"x": A}, lambda: {"x": B}) for p in (True, False)],
-    "order of dims in a switch": lambda: [xt.switch(i, [lambda: A, lambda: B, lambda: A]) for i in range(3)],
     "while": lambda: xt.while_loop(lambda c: c[0] < 2, lambda c: (c[1], c[2], c[2] * F4), (1, 2, 3)),
     "fori": lambda: xt.fori_loop(0, 1, lambda i, c: (c[1], c[2], c[2] * F4), (1, 2, 3)),
     "scan": lambda: xt.scan(lambda c, _: ((c[1], c[2], c[2] * F4), c[0]), (1, 2, 3), dim="t", length=1),
@@ -76,8 +78,8 @@ MOVING: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", MOVING)
-def test_types_that_a_step_or_a_branch_alone_does_not_give(name: str) -> None:
-    """Numbers that move along a carry take several steps to their dtypes. The first branch has the order of dims."""
+def test_types_that_a_step_alone_does_not_give(name: str) -> None:
+    """Numbers that move along a carry take several steps to their dtypes."""
     stepped, compiled = both(MOVING[name])
     check_equal(stepped, compiled)
     assert [x.dims for x in xt.tree.leaves(stepped)] == [x.dims for x in xt.tree.leaves(compiled)]
@@ -102,11 +104,51 @@ def test_bodies_see_values(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_only_the_branch_that_is_taken_runs() -> None:
-    def wrong(x: Any) -> Any:
+    """And that once, whatever it returns. So the other one does not decide dtypes and the order of dims."""
+    runs: list[str] = []
+
+    def wrong(*_: Any) -> Any:
+        runs.append("wrong")
         raise AssertionError("this branch is not taken")
 
+    def taken(result: Any) -> Any:
+        def branch(*_: Any) -> Any:
+            runs.append("taken")
+            return result
+
+        return branch
+
     with xt.option(jit=False):
-        assert float(xt.cond(True, lambda x: x.sum(), wrong, X)) == 6.0
+        for result in (X.sum(), 1, 2.5, A, B, {"a": (A, 1), "b": None}):
+            for found in (
+                xt.cond(True, taken(result), wrong),
+                xt.cond(False, wrong, taken(result), X),
+                xt.switch(1, [wrong, taken(result), wrong]),
+                xt.switch(7, [wrong, taken(result)], X),
+                xt.jit(lambda x, result=result: xt.cond(x > 0, taken(result), wrong))(1.0),
+            ):
+                for a, b in zip(xt.tree.leaves(found), xt.tree.leaves(result), strict=True):
+                    b = xt.as_array(b)
+                    assert (a.dtype, a.dims) == (b.dtype, b.dims)
+        assert set(runs) == {"taken"} and len(runs) == 6 * 5
+        with pytest.raises(ZeroDivisionError):  # of the branch that is taken
+            xt.cond(True, lambda: 1 / 0, lambda: 1)
+
+
+def test_steps_that_return_other_types_are_errors() -> None:
+    """Where each step takes a branch of its own, and a program would tell that the branches differ."""
+    for error, text, one in (
+        (xt.DTypeError, r"returns other types of y in other steps, float32 \(\) and float64 \(\)", F4.astype("f8")),
+        (xt.ArgumentError, "returns other structures of y in other steps", (F4, F4)),
+    ):
+
+        def f(c: Any, v: Any, one: Any = one) -> Any:
+            return c, xt.cond(v > 1, lambda: one, lambda: F4)
+
+        with xt.option(jit=False), pytest.raises(error, match=text):
+            xt.scan(f, 0.0, X, dim="t")
+        with pytest.raises(error):
+            xt.scan(f, 0.0, X, dim="t")
 
 
 def test_programs_are_not_compiled_again() -> None:
