@@ -105,7 +105,7 @@ def _lowered(options: argparse.Namespace, target: Target) -> tuple[Lowered, Jitt
 def _measured(jitted: Jitted[..., Any], args: Sequence[Any], lowered: Lowered) -> list[tuple[Kernel, Row]]:
     """The kernels of calls with such arguments. Each call gets arrays of its own: it may take their memory."""
     program, device = lowered.program, lowered.target.name
-    if any(s.is_dynamic for s in program.all_inputs):
+    if any(isinstance(leaf, Spec) and leaf.is_dynamic for leaf in tree.leaves(tuple(args))):
         raise ArgumentError("--profile: calls need sizes. Write a number in place of ? in --arg", where="")
     with of_option("--profile"), option(device=device), profile() as p:
         random = np.random.default_rng(0)

@@ -262,7 +262,9 @@ def test_the_command_writes_a_page(tmp_path: Path) -> None:
 
 def test_the_command_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     named = "\nfirst = xt.jit(lambda x, i: xt.sum(xt.exp(x.isel(k=i))), donate=0)\n"
-    named += "example_args = {'first': (xt.spec(k=900), xt.spec(p=7, dtype='i8')), 'gradient': example_args}\n"
+    named += "opened = xt.jit(lambda x: xt.sum(xt.tanh(x) * x), dynamic_dims=('t',))\n"
+    named += "example_args = {'opened': (xt.spec(t=900),), 'gradient': example_args}\n"
+    named += "example_args |= {'first': (xt.spec(k=900), xt.spec(p=7, dtype='i8'))}\n"
     (tmp_path / "program.py").write_text(PROGRAM + named)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
@@ -277,8 +279,12 @@ def test_the_command_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
     assert any("dot" in node["name"] for node in found["nodes"])
     assert all(node["seconds"] > 0 and node["runs"] == 1 for node in found["nodes"])
     assert groups("program.py:first", "--profile")["nodes"]
-    assert main(["explore", "program.py:first", "--profile", "--arg", "k=?", "--arg", ":i8"]) == 1
-    assert "--profile: calls need sizes" in capsys.readouterr().err
+    for words in ((), ("--arg", "t=900:f8")):  # of any size, and called with this one
+        nodes = groups("program.py:opened", "--profile", *words)["nodes"]
+        assert nodes and all(node["seconds"] > 0 for node in nodes)
+    for wrong in (["first", "--arg", "k=?", "--arg", ":i8"], ["opened", "--arg", "t=?:f8"]):
+        assert main(["explore", f"program.py:{wrong[0]}", "--profile", *wrong[1:]]) == 1
+        assert "--profile: calls need sizes" in capsys.readouterr().err
     assert main(["explore", "program.py:first", "--profile", "--device", "cuda,sm=80"]) == 1
     assert "xtensor explore: --profile: " in capsys.readouterr().err
 
