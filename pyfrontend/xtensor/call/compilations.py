@@ -196,7 +196,7 @@ def why(new: Key, old: Key, dynamic: frozenset[str] = frozenset()) -> list[str]:
     """What distinguishes what a program is compiled for from what an earlier one was. `dynamic`: the dims that
     ``dynamic_dims=`` names."""
     found = [*_around(new, old), *_given(new, old)]
-    is_alike = new.names == old.names and new.static.keys() == old.static.keys()
+    is_alike = _alike(new, old)
     if not is_alike:
         found = found + _structures(new, old) or [_REORDERED]
     found += _statics(new, old, is_alike)
@@ -234,6 +234,24 @@ def why(new: Key, old: Key, dynamic: frozenset[str] = frozenset()) -> list[str]:
 
 
 _REORDERED = "the arguments are in another order"
+
+
+def _alike(new: Key, old: Key) -> bool:
+    """Whether both have the same arrays and static arguments."""
+    return new.names == old.names and new.static.keys() == old.static.keys()
+
+
+def nearest(new: Key, known: Sequence[Key], dynamic: frozenset[str]) -> list[str]:
+    """What distinguishes `new` from the most similar one that is known. Arguments of the same structure are more
+    similar than any others; among these the fewest reasons count, and then the latest."""
+
+    def distance(old: Key) -> tuple[bool, int]:
+        was, now = ({name: kind for name, (kind, _) in key.nodes.items()} for key in (old, new))
+        is_alike = _alike(new, old) and new.given == old.given and was == now
+        return not is_alike, len(reasons[id(old)])
+
+    reasons = {id(old): why(new, old, dynamic) for old in known}
+    return reasons[id(min(reversed(known), key=distance))]
 
 
 def _size(n: int | None) -> str:
@@ -378,7 +396,7 @@ class History:
         one may be made again from the same line. begin: `self.count` when the compilation began."""
         known = tuple(self.keys)  # another thread may add its own meanwhile
         if known:
-            found = min((why(key, old, self.dynamic) for old in reversed(known)), key=len)
+            found = nearest(key, known, self.dynamic)
             if not found:
                 found = ["a program for these types was compiled before, and had to make room for others"]
                 if begin is not None and key in [*known][::-1][: self.count - begin]:
@@ -403,7 +421,7 @@ class History:
             return []
         found = [f"{change}: give it as an argument" for change in changes(before.outside, self.outside)]
         made = "it is another function object from the same line: make it once, outside of the loop that calls it"
-        return [made, *found, *min((why(key, old, self.dynamic) for old in tuple(before.keys)), key=len)]
+        return [made, *found, *nearest(key, tuple(before.keys), self.dynamic)]
 
     def add(self, program: Program, key: Key, reasons: tuple[str, ...]) -> None:
         """Tells of a program that was compiled just now."""

@@ -117,6 +117,27 @@ def test_nearest_earlier_program_is_compared() -> None:
     assert len(reasons(f)) == 1 and "dim a was 2, now 4" in reasons(f)[0]
 
 
+T3, T4, U = xt.zeros(t=3), xt.zeros(t=4), xt.zeros(u=2)
+STRUCTURES: dict[str, list[Any]] = {
+    "dict, list": [{"a": T3}, [1.0], {"a": T4}],
+    "array, tuple": [T3, (1.0,), T4],
+    "None": [T3, None, T4, None],
+    "pairs": [(T3, None), (T3, T3), (T4, None)],
+    "all of a pair": [(T3, None), (T3, T3), (T4, None), (T4, T4)],
+    "list, tuple": [[T3, T3, U], (T4, T4, U), [T4, T4, U]],
+    "keys": [{"a": T3}, {"a": T3, "b": T3}, {"a": T4}],
+}
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_nearest_program_has_the_same_structure(name: str) -> None:
+    f = xt.jit(lambda x: xt.zeros(k=2))
+    for x in STRUCTURES[name]:
+        f(x)
+    (reason,) = reasons(f)
+    assert reason.endswith(': dim t was 3, now 4; dynamic_dims=("t",) would keep one program')
+
+
 def test_program_with_other_arguments_is_compared_by_all_that_differs() -> None:
     f = xt.jit(lambda x, y=1.0: x * y)
     f(xt.zeros(t=2))
