@@ -72,7 +72,12 @@ _COMMAND = os.path.join(_PACKAGE, "cli", "__init__.py")  # what calls its `main`
 
 def is_ours(frame: FrameType) -> bool:
     """Whether a frame runs code of this package."""
-    return frame.f_code.co_filename.startswith(_PACKAGE)
+    return in_package(frame.f_code.co_filename)
+
+
+def in_package(file: str) -> bool:
+    """Whether a file, or FILE:LINE, is one of this package."""
+    return file.startswith(_PACKAGE)
 
 
 def user_frame() -> FrameType | None:

@@ -302,6 +302,18 @@ def test_explain(tmp_path: Path) -> None:
     assert "programs" in lines[-1] and done.stderr == ""
 
 
+def test_explain_tells_of_no_function_of_the_package(tmp_path: Path) -> None:
+    """The table of a profile compiles what it measures the limits of the machine by."""
+    program = tmp_path / "program.py"
+    body = "f = xt.jit(lambda x: xt.sum(x))\nwith xt.profile() as p:\n    f(xt.zeros(t=3))\nprint(p.rows[0])\n"
+    program.write_text(f"import xtensor as xt\n{body}")
+    command = [sys.executable, "-m", "xtensor.cli", "explain", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert "with_corner" not in done.stdout + done.stderr and "limits.py" not in done.stdout
+    row, total = done.stdout.splitlines()[-2:]
+    assert row.split()[0] == "<lambda>" and total.startswith("1 programs")
+
+
 def test_threads_that_compile_the_same_function() -> None:
     """A thread compares its key with those that others add meanwhile."""
     f = xt.jit(lambda x: x.sum())
