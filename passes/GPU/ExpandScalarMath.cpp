@@ -84,9 +84,12 @@ public:
   Value emit(OpBuilder &b, Location loc, const Function &function, FloatType type,
              ValueRange operands) {
     if (calls && !function.isShort)
-      return func::CallOp::create(b, loc, get(function, type), operands).getResult(0);
+      return func::CallOp::create(b, loc, get(function, type, loc), operands).getResult(0);
     return write(b, loc, function, type, operands);
   }
+
+  /// The function will replace an op of this place.
+  void addUser(const Function &function, Location loc) { users[&function].insert(loc); }
 
 private:
   Value write(OpBuilder &b, Location loc, const Function &function, FloatType type,
@@ -107,12 +110,16 @@ private:
     return function.emit(s, reals).value;
   }
 
-  func::FuncOp get(const Function &function, FloatType type) {
+  /// A function that several ops call comes from the places of all of them.
+  func::FuncOp get(const Function &function, FloatType type, Location caller) {
     std::string name = ("xt_" + function.name() + (type.isF64() ? "_f64" : "_f32")).str();
-    if (auto known = symbols.lookup<func::FuncOp>(name))
-      return known;
+    if (auto made = symbols.lookup<func::FuncOp>(name))
+      return made;
     SmallVector<Type> operands(function.arity, type);
-    Location loc = UnknownLoc::get(table->getContext());
+    auto known = users.find(&function);
+    Location loc = known == users.end()
+                       ? caller
+                       : FusedLoc::get(table->getContext(), known->second.getArrayRef());
     OpBuilder b = OpBuilder::atBlockBegin(&table->getRegion(0).front());
     auto made = func::FuncOp::create(b, loc, name, b.getFunctionType(operands, type));
     made.setPrivate();
@@ -129,6 +136,7 @@ private:
 
   Operation *table;
   SymbolTable symbols;
+  llvm::DenseMap<const Function *, llvm::SetVector<Location>> users;
   bool calls;
 };
 
@@ -164,8 +172,10 @@ struct ExpandScalarMathPass : xtensor::impl::ExpandScalarMathBase<ExpandScalarMa
       auto &library = libraries[table];
       if (!library)
         library = std::make_unique<Library>(table, calls);
-      replace(op, *function, *library);
+      library->addUser(*function, op->getLoc());
     }
+    for (auto [op, function] : found)
+      replace(op, *function, *libraries[SymbolTable::getNearestSymbolTable(op)]);
   }
 
   static bool isCorrection(Operation *op) {
