@@ -56,7 +56,9 @@ struct OutParamsPass : xtensor::impl::OutParamsBase<OutParamsPass> {
       memref::AllocOp alloc = wholeAllocation(result);
       if (!alloc || alloc->getBlock() != &func.getBody().front() || !taken.insert(alloc).second) {
         b.setInsertionPoint(returnOp);
-        memref::CopyOp::create(b, returnOp.getLoc(), result, out);
+        // Of the op that gives the result, for profiles; an argument has no line.
+        Location loc = result.getDefiningOp() ? result.getLoc() : returnOp.getLoc();
+        memref::CopyOp::create(b, loc, result, out);
         continue;
       }
       b.setInsertionPoint(alloc);

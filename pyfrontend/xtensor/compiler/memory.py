@@ -69,7 +69,7 @@ def plan_of(program: Program, target: Target, shapes: Sequence[Sequence[int | No
     supports.check(target, program)
     with diagnosed(CompileError):
         told = json.loads(compiler().memory(program.module, target.profile))
-    origins = Origins(program.module)
+    origins = Origins(program)
     # What stands in one line of the program, one after another, is one step.
     steps: list[Step] = []
     begins: list[int] = []

@@ -13,6 +13,7 @@ from ..ir.context import enum_attribute, written
 
 if TYPE_CHECKING:
     from ..mlir import ir
+    from ..trace.program import Program
 
 _DERIVED = re.compile(r'loc\(fused<"(tangent|cotangent|residual)\b')
 _MARK = re.compile(r'loc\(fused<"(tangent|cotangent|residual)\b(?: of (\w+))?')
@@ -96,6 +97,12 @@ def _public(name: str) -> str:
     return f"x.{name}" if name.partition(".")[0] in _METHODS else f"xt.{name}"
 
 
+def _written(name: str) -> str:
+    """What `local.op` names as tables have it: "random.normal", "x.at(..).add"."""
+    head, _, rest = name.partition(".")
+    return f"x.{head}(..).{rest}" if head in _METHODS and rest else _public(name).removeprefix("xt.")
+
+
 def _name(op: ir.Operation) -> str:
     return op.name.removeprefix("xtensor.")
 
@@ -157,13 +164,19 @@ def ops_at(
 class Origins:
     """Tells of what the compiler says an op is made of: {"at": [[file, line, column]], "marks": ["cotangent"]}."""
 
-    def __init__(self, module: ir.Module) -> None:
-        self.functions = ops_at(module, _function)
-        self.copies = ops_at(module, _copying, _COPIES)
+    def __init__(self, program: Program) -> None:
+        self.functions = ops_at(program.module, _function)
+        self.copies = ops_at(program.module, _copying, _COPIES)
+        public: dict[str, list[str]] = {}
+        for (_, name), where in program.functions.items():
+            if name:
+                public.setdefault(str(where), []).append(_written(name))
+        for found in (self.functions, self.copies):
+            found.update((place, public[place]) for place in found.keys() & public.keys())
 
     def names(self, origin: Mapping[str, Any]) -> tuple[str, ...]:
-        """Functions as a user writes them, in the order of the program's lines. Those that only move values are told
-        where nothing else is."""
+        """Functions as a user writes them, in the order of the program's lines; of a place where no function added the
+        ops, these themselves. Places where ops only repeat values are told where nothing else is."""
         places = [_key(*place) for place in sorted(map(tuple, origin["at"]))]
         functions = dict.fromkeys(name for place in places for name in self.functions.get(place, ()))
         return tuple(functions or dict.fromkeys(name for place in places for name in self.copies.get(place, ())))

@@ -89,7 +89,7 @@ def number() -> int:
 
 def add(number: int, program: Program, target: Target, told: str) -> None:
     """told: what the compiler says of the kernels."""
-    origins = Origins(program.module)
+    origins = Origins(program)
     specs = (*program.all_inputs, *program.outputs)
     is_open = any(s.is_dynamic for s in specs)
     kernels = []

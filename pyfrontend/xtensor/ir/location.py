@@ -142,9 +142,8 @@ def named_by(name: str, where: ir.Location) -> ir.Location:
     return mlir().Location.name(name, childLoc=where, context=context()) if _naming.now and name else where
 
 
-def of_function(name: str, is_rule: bool) -> ir.Location:
-    """The user's line, under the name of a public function where that is asked for. is_rule: a derivative of it."""
-    where = of_user()
+def of_function(where: ir.Location, name: str, is_rule: bool) -> ir.Location:
+    """`where`, under the name of a public function where that is asked for. is_rule: a derivative of it."""
     if not _naming.now or not name:
         return where
     return mlir().Location.name(f"{_RULE}{name}" if is_rule else name, childLoc=where, context=context())
@@ -155,9 +154,9 @@ def function_in(name: str) -> tuple[str, bool]:
     return name.removeprefix(_RULE).partition("#")[0], name.startswith(_RULE)
 
 
-def of_failing(op: str, number: int) -> ir.Location:
-    """The user's line, under a name that no other op of the function has: what fails is told by it."""
-    return mlir().Location.name(f"{op}#{number}", childLoc=of_user(), context=context())
+def of_failing(where: ir.Location, op: str, number: int) -> ir.Location:
+    """`where`, under a name that no other op of the function has: what fails is told by it."""
+    return mlir().Location.name(f"{op}#{number}", childLoc=where, context=context())
 
 
 def named(op: ir.Operation) -> str:

@@ -21,6 +21,7 @@ from ..base.ranges import does_not_fit, fits
 from ..call.dispatch import op, tracing
 from ..trace import build
 from ..trace.lift import as_tracer
+from ..trace.scope import part_of
 from ..trace.tracer import DynamicSize, Tracer
 from ..values.array import from_values
 from . import promotion as p
@@ -68,7 +69,8 @@ def _filled(name: str, sizes: dict[str, Any], value: Any, dtype: np.dtype) -> An
         raise does_not_fit(value, dtype, "Give a dtype= that holds it")
     if not traced and not tracing():
         return _concrete(_made(name, np.full, tuple(sizes.values()), value, dtype), tuple(sizes))
-    return extend(p.cast(value, dtype), traced_sizes(sizes), tuple(sizes))
+    with part_of(name):
+        return extend(p.cast(value, dtype), traced_sizes(sizes), tuple(sizes))
 
 
 def _or_default(dtype: Any, of: np.dtype = p.F8) -> np.dtype:
@@ -303,16 +305,18 @@ def arange(start: float, stop: float | None = None, step: float = 1, /, *, dim: 
         wanted = _or_default(None, values.dtype) if python else values.dtype
     if not tracing():
         return _concrete(values.astype(wanted), (dim,))
-    if values.size <= SMALL:
-        return build.constant(values.astype(wanted), (dim,))
-    return p.cast(_steps(values, dim), wanted)
+    with part_of("arange"):
+        if values.size <= SMALL:
+            return build.constant(values.astype(wanted), (dim,))
+        return p.cast(_steps(values, dim), wanted)
 
 
 def _counting(size: DynamicSize, dim: str, dtype: Any) -> Tracer:
     wanted = p.I8 if dtype is None else as_dtype(dtype)
     if wanted == p.BOOL:
         raise fail(DTypeError, "arange", "is not defined for bool")
-    return p.cast(build.iota(dim, size), wanted)
+    with part_of("arange"):
+        return p.cast(build.iota(dim, size), wanted)
 
 
 def _steps(values: np.ndarray, dim: str) -> Tracer:
@@ -353,7 +357,10 @@ def linspace(
         if isinstance(start + stop, complex) and not p.is_complex(wanted):
             raise fail(DTypeError, "linspace", f"numbers from {start!r} to {stop!r} are not {wanted.name}")
         values = np.asarray(_made("linspace", np.linspace, start, stop, count, endpoint=endpoint, dtype=wanted))
-        return build.constant(values, (dim,)) if tracing() else _concrete(values, (dim,))
+        if not tracing():
+            return _concrete(values, (dim,))
+        with part_of("linspace"):
+            return build.constant(values, (dim,))
     return _linspace(start, stop, count, dim, endpoint, dtype)
 
 
@@ -418,8 +425,9 @@ def eye(
     check_bytes("eye", sizes, wanted)
     if not tracing():
         return _concrete(_made("eye", np.eye, *sizes.values(), dtype=wanted), names)
-    row, col = (build.iota(d, s, p.I8) for d, s in sizes.items())
-    return p.cast(build.compare("eq", row, col), wanted)
+    with part_of("eye"):
+        row, col = (build.iota(d, s, p.I8) for d, s in sizes.items())
+        return p.cast(build.compare("eq", row, col), wanted)
 
 
 __all__ = [

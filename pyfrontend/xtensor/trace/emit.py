@@ -39,10 +39,13 @@ def emit(
     for x in operands:
         check_alive(x)
     scope = current()
-    where = location.of_user() if name in TOLD else location.of_function(local.op, local.is_rule)
+    where = here = location.of_user()
+    if name not in TOLD:
+        where = location.of_function(here, local.op, local.is_rule)
     if name in FAILING:
         scope.root.failing += 1
-        where = location.of_failing(local.op or name, scope.root.failing)
+        where = location.of_failing(here, local.op or name, scope.root.failing)
+    scope.root.functions[id(here), local.op] = here
     values = [x.value for x in operands]
     try:
         return c.mlir().Operation.create(

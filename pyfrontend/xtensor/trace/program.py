@@ -56,6 +56,8 @@ class Program:
     told: str = ""  # what calls it, for messages of other processes
     called: frozenset[Any] = frozenset()  # as Root has them; they live as long as a program or its code
 
+    functions: Mapping[tuple[int, str], Any] = field(default_factory=dict)  # as Root has them
+
     def leaves(self, results: Sequence[Any]) -> Sequence[Any]:
         """One result per leaf; a value that is returned twice is computed and stored once."""
         return results if self.places is None else [results[i] for i in self.places]
@@ -168,4 +170,5 @@ def trace(
         donated,
         seconds={"trace": time.perf_counter() - begin},
         called=frozenset(root.called),
+        functions=root.functions,
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .. import _native
@@ -34,6 +35,16 @@ class _Local(threading.local):
 
 
 local = _Local()
+
+
+@contextmanager
+def part_of(name: str) -> Iterator[None]:
+    """Ops that are traced meanwhile are parts of this public function, unless another one called it."""
+    before, local.op = local.op, local.op or name
+    try:
+        yield
+    finally:
+        local.op = before
 
 
 class Scope:
@@ -82,6 +93,7 @@ class Root(Scope):
         "followed",
         "fresh",
         "function",
+        "functions",
         "given",
         "hidden",
         "joined",
@@ -144,6 +156,8 @@ class Root(Scope):
         # value -> the public function that gave it, what that was given, and of each the dims whose coordinates meet
         # (None: all); several where it puts arrays together in pairs.
         self.joined: dict[Any, list[Joined]] = {}
+        # Where the ops are from, by its id and the public function that added them ("": none did).
+        self.functions: dict[tuple[int, str], Any] = {}
         self.called: set[Any] = set()  # functions of Python that the program calls (callbacks.py)
         self.fresh = 0
         self.device = target.name  # where the function will run

@@ -70,10 +70,10 @@ class Split:
             apart = back.clone(ip=c.mlir().InsertionPoint(other.body))
             apart.attributes["sym_name"] = c.string_attribute("main")
             back.erase()
-            forward = _program(module, name, self.results, self.called)
+            forward = self._program(module, name, self.results)
             moved = [s for s in self.results if dtypes.is_inexact(s.dtype)]
             given = moved if request is Linearized else [self.specs[i] for i in self.moving]
-            backward = _program(other, f"{name}.back", given, self.called)
+            backward = self._program(other, f"{name}.back", given)
         self.device = target.device
         self.captured = [_native.to_device(a, self.device) for a in captured]
         self.forward_program, self.backward_program, self.target = forward, backward, target
@@ -143,9 +143,20 @@ class Split:
         self.shape, self.results = shapes[0], [spec(r) for r in pullback.results]
         captured = list(root.release())
         self.ranges, self.called = tuple(root.ranges.values()), frozenset(root.called)
+        self.functions = root.functions
         c.verify(root.module)
         c.run_passes(root.module, _PASSES)
         return root.module, captured
+
+    def _program(self, module: ir.Module, name: str, known: Sequence[Spec]) -> Program:
+        """`known`: the first results, of which the module does not say whether they are weak."""
+        main = module.body.operations[0].operation
+        kind = main.attributes["function_type"].value
+        inputs, outputs = (tuple(c.spec_of(t) for t in types) for types in (kind.inputs, kind.results))
+        outputs = (*known, *outputs[len(known) :])
+        structure = tree.structure([0] * len(outputs))
+        about: Any = {"called": self.called, "functions": self.functions}
+        return Program(module, inputs, outputs, (), structure, name, **about)
 
 
 class Splits:
@@ -167,12 +178,3 @@ class Splits:
 
         found: Split = self.latest(key, make)
         return found
-
-
-def _program(module: ir.Module, name: str, known: Sequence[Spec], called: frozenset[Any]) -> Program:
-    """`known`: the first results, of which the module does not say whether they are weak. `called`: as of `Root`."""
-    main = module.body.operations[0].operation
-    kind = main.attributes["function_type"].value
-    inputs, outputs = (tuple(c.spec_of(t) for t in types) for types in (kind.inputs, kind.results))
-    outputs = (*known, *outputs[len(known) :])
-    return Program(module, inputs, outputs, (), tree.structure([0] * len(outputs)), name, called=called)

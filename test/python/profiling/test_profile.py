@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import inspect
 import json
 import threading
 import time
@@ -321,14 +322,27 @@ def test_more_events_than_there_is_room_for():
 NAMES = {
     "concat": (lambda x: xt.concat([xt.cumsum(x, "inp"), x], "inp"), {"concat", "concat, cumsum"}),
     "transpose": (lambda x: x.transpose("inp", "sample"), {"transpose"}),
-    "slice": (lambda x: x.isel(inp=slice(1, 9)), {"x.isel"}),
+    "slice": (lambda x: x.isel(inp=slice(1, 9)), {"isel"}),
     "flip": (lambda x: xt.flip(x, "inp"), {"flip"}),
-    "broadcast": (lambda x: xt.expand_dims(x, copy=3), {"broadcast"}),
-    "constant": (lambda x: xt.full(2.0, i=1000), {"full, broadcast"}),
+    "broadcast": (lambda x: xt.expand_dims(x, copy=3), {"expand_dims"}),
+    "constant": (lambda x: xt.full(2.0, i=1000), {"full"}),
     "update": (lambda x: x.at(inp=[3, 3, 5]).add(1.0), {"x.at(..).add"}),
     "comparison": (lambda x: x > 0.5, {"greater"}),
-    "logic": (lambda x: (x > 0.5) & (x < 0.7), {"logical_and, greater, less"}),
-    "conversion": (lambda x: x.astype("f4"), {"x.astype"}),
+    "logic": (lambda x: (x > 0.5) & (x < 0.7), {"bitwise_and, greater, less"}),
+    "conversion": (lambda x: x.astype("f4"), {"astype"}),
+    "rows": (lambda x: x.isel(sample=slice(1, 9)), {"isel"}),
+    "stack": (lambda x: x.stack(both=("sample", "inp")), {"stack"}),
+    "zeros": (lambda x: xt.zeros(i=1000), {"zeros"}),
+    "arange": (lambda x: xt.arange(1000, dim="i"), {"arange"}),
+    "eye": (lambda x: xt.eye(100), {"eye"}),
+    "number": (lambda x: x + 1, {"add"}),
+    "sort": (lambda x: xt.sort(x, "inp"), {"sort", "sort (argsort)"}),
+    "roll": (lambda x: xt.roll(x, sample=1), {"roll"}),
+    "one element": (lambda x: x.at(sample=3).set(0.0), {"x.at(..).set"}),
+    "random": (lambda x: xt.random.normal(xt.random.key(0), i=1000), {"random.normal"}),
+    "softmax": (lambda x: xt.nn.softmax(x, "inp"), {"nn.softmax"}),
+    "derivative": (xt.grad(lambda x: xt.sum(xt.nn.softmax(x, "inp") * x)), {"derivative of nn.softmax, multiply"}),
+    "function in a function": (lambda x: xt.jit(lambda y: xt.nn.softmax(y, "inp"))(x), {"nn.softmax"}),
     "result that is an argument": (lambda x: x, {"copy"}),
 }
 
@@ -339,12 +353,24 @@ def test_kernels_that_move_values_have_names(name: str):
     p, _ = profiled(xt.jit(f), X)
     kernels = [row for row in p.rows if row.kind in WORK]
     assert kernels and {row.name for row in kernels} <= expected
-    line = f.__code__.co_firstlineno
+    line = inspect.unwrap(f).__code__.co_firstlineno
     if name != "result that is an argument":
         assert {row.where for row in kernels} == {f"test_profile.py:{line}"}
     traced = [e for e in p.trace()["traceEvents"] if e.get("cat") == "loops"]
     assert {e["name"] for e in traced} <= expected
     assert {name for t in xt.jit(f).memory(X).temporaries for name in t.ops} <= set(", ".join(expected).split(", "))
+
+
+def test_kernels_of_open_sizes_eager_calls_and_pullbacks_have_names() -> None:
+    def names(f: Any, *args: Any) -> set[str]:
+        p, _ = profiled(f, *args)
+        return {row.name for row in p.rows if row.kind in WORK}
+
+    opened = xt.jit(lambda x: xt.exp(x) * x.sizes["sample"], dynamic_dims=("sample",))
+    assert names(opened, X) == {"exp, multiply"}
+    assert names(lambda x: xt.nn.softmax(x, "inp"), X) == {"nn.softmax"}
+    pulled = names(lambda x: xt.vjp(lambda y: xt.nn.softmax(y, "inp"), x)[1](x), X)
+    assert pulled == {"nn.softmax", "derivative of nn.softmax"}
 
 
 OPEN = {
