@@ -67,42 +67,52 @@ Size xtensor::sizeInCall(Value array, int64_t axis) {
   return shape ? shape->sizes[axis] : Size();
 }
 
+static Attribute numberInCall(Value value);
+
 /// Folds a copy of `op`: folding changes ops in place, too.
-static Size foldedInCall(OpResult result) {
+static Attribute foldedInCall(OpResult result) {
   Operation *op = result.getOwner();
   if (op->getNumRegions() || !isPure(op))
     return {};
   SmallVector<Attribute> operands;
   for (Value operand : op->getOperands()) {
-    Size known = operand.getType().isIntOrIndex() ? valueInCall(operand) : Size();
-    if (!known)
+    operands.push_back(numberInCall(operand));
+    if (!operands.back())
       return {};
-    operands.push_back(IntegerAttr::get(operand.getType(), *known));
   }
   Operation *copy = op->cloneWithoutRegions();
   SmallVector<OpFoldResult> folded;
-  Size value;
+  Attribute value;
   if (succeeded(copy->fold(operands, folded)) && !folded.empty()) {
     OpFoldResult mine = folded[result.getResultNumber()];
     auto other = dyn_cast<Value>(mine);
-    value = other ? valueInCall(other) : getConstantIntValue(mine);
+    value = other ? numberInCall(other) : cast<Attribute>(mine);
   }
   copy->destroy();
   return value;
+}
+
+/// An integer or a float, null if it is not known: sizes of memory are compared as floats, too.
+static Attribute numberInCall(Value value) {
+  Attribute constant;
+  if (matchPattern(value, m_Constant(&constant)))
+    return isa<IntegerAttr, FloatAttr>(constant) ? constant : Attribute();
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return {};
+  if (!isa<memref::DimOp, tensor::DimOp>(op))
+    return foldedInCall(cast<OpResult>(value));
+  Size axis = valueInCall(op->getOperand(1));
+  auto type = dyn_cast<ShapedType>(op->getOperand(0).getType());
+  bool isThere = axis && type && type.hasRank() && *axis >= 0 && *axis < type.getRank();
+  Size size = isThere ? sizeInCall(op->getOperand(0), *axis) : Size();
+  return size ? Builder(op).getIndexAttr(*size) : Attribute();
 }
 
 Size xtensor::valueInCall(OpFoldResult value) {
   if (Size constant = getConstantIntValue(value))
     return constant;
   auto computed = dyn_cast_if_present<Value>(value);
-  Operation *op = computed ? computed.getDefiningOp() : nullptr;
-  if (!op)
-    return {};
-  if (isa<memref::DimOp, tensor::DimOp>(op)) {
-    Size axis = valueInCall(op->getOperand(1));
-    auto type = dyn_cast<ShapedType>(op->getOperand(0).getType());
-    bool isThere = axis && type && type.hasRank() && *axis >= 0 && *axis < type.getRank();
-    return isThere ? sizeInCall(op->getOperand(0), *axis) : Size();
-  }
-  return foldedInCall(cast<OpResult>(computed));
+  Attribute number = computed ? numberInCall(computed) : Attribute();
+  return number ? getConstantIntValue(number) : Size();
 }
