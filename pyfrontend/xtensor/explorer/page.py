@@ -76,9 +76,9 @@ def explored(
     code: that of the function, whose file stands first. The place that `f.explore` was called at is left out: module
     and function have it as their location.
 
-    Each of "files" has its lines, and a "note" if it has changed since it was traced. Each of "origins" has "at", a
-    list of (number of the file, line), and "marks", what made the op of these lines: ["cotangent", "tangent of exp"].
-    Each of "phases" has its lines, and the number of the origin of each, or -1.
+    Each of "files" has its lines, and a "note" if it has changed since it was traced, or cannot be read. Each of
+    "origins" has "at", a list of (number of the file, line), and "marks", what made the op of these lines:
+    ["cotangent", "tangent of exp"]. Each of "phases" has its lines, and the number of the origin of each, or -1.
     """
     supports.check(target, program, whose=True)
     with diagnosed(CompileError):
@@ -90,10 +90,10 @@ def explored(
     groups = groups_of(program, measured) if measured else None
     memory = memory_of(program, target)
     boxes: list[dict[str, Any]] = [*(groups["nodes"] if groups else ()), *(memory["temporaries"] if memory else ())]
-    kernels = [place for box in boxes for place in box["at"]]
-    of_lines = [path for origin in found["origins"] for path, _, _ in origin["at"]]
-    first = [absolute(code.co_filename)] if code else []
-    files = files_of([*first, *of_lines, *(path for path, _ in kernels)], code)
+    kernels = [(path, line) for box in boxes for path, line in box["at"]]
+    of_lines = [(path, line) for origin in found["origins"] for path, line, _ in origin["at"]]
+    first = [(absolute(code.co_filename), code.co_firstlineno)] if code else []
+    files = files_of([*first, *of_lines, *kernels], code)
     numbers = {path: i for i, path in enumerate(files)}
     origins = []
     for origin in found["origins"]:

@@ -56,11 +56,19 @@ def _names(paths: Sequence[str]) -> list[str]:
     return list(paths)
 
 
-def files_of(paths: Iterable[str], code: CodeType | None = None) -> dict[str, dict[str, Any]]:
-    """By path, in order: {"name", "lines", "spans", "note"} of the files (or cells of notebooks) that can be read. The
-    note says that the file has changed, where that matters. `code`: of a function in one of them."""
+_UNKNOWN = "its text is not known, only the numbers of its lines"
+
+
+def files_of(places: Iterable[tuple[str, int]], code: CodeType | None = None) -> dict[str, dict[str, Any]]:
+    """By path, in order: {"name", "lines", "spans", "note"} of the files (or cells of notebooks) of places, (file,
+    line). The note says that the file has changed, where that matters, or that it cannot be read: then its lines are
+    empty. `code`: of a function in one of them."""
     own = absolute(code.co_filename) if code else None
-    texts = {path: text_of(path, code if path == own else None) for path in dict.fromkeys(paths)}
+    last: dict[str, int] = {}
+    for path, line in places:
+        last[path] = max(line, last.get(path, 0))
+    texts = {path: text_of(path, code if path == own else None) for path in last}
+    texts = {path: (lines, note) if lines else ([""] * last[path], _UNKNOWN) for path, (lines, note) in texts.items()}
     there = [path for path, (lines, _) in texts.items() if lines]
     files = {}
     for path, name in zip(there, _names(there), strict=True):

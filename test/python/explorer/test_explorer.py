@@ -233,6 +233,16 @@ def test_a_cell_of_a_notebook_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     assert lines_with(data, "traced", "xtensor.exp") == [({"return xt.exp(x)"}, [])]
 
 
+def test_a_program_without_a_text() -> None:
+    """Typed into Python, or read from a pipe: the lines have numbers, and the page says that this is all."""
+    found: dict[str, Any] = {"xt": xt}
+    exec(compile("\n\ndef f(x):\n    return xt.exp(x)\n", "<stdin>", "exec"), found)
+    data = xt.jit(found["f"]).explore(xt.spec(i=4)).data
+    (file,) = data["files"]
+    assert (file["name"], file["lines"]) == ("<stdin>", [""] * 4) and "text is not known" in file["note"]
+    assert [[0, 4]] in [origin["at"] for origin in data["origins"]]
+
+
 def test_colours_of_python() -> None:
     lines = ['x = """a', 'b""" + 1  # c', "return f'{x}'", "?? %time"]
     first, second, third, command = spans(lines)
