@@ -66,7 +66,7 @@ def _operands(arguments: Iterable[Any]) -> Iterator[str]:
 
 
 # Packages that call this one on the user's behalf, and what runs a module of this package (python -m).
-_BETWEEN = frozenset({"jax", "numpy", "pytensor", "runpy", "scipy", "torch", "xarray"})
+_BETWEEN = frozenset({"jax", "numpy", "pytensor", "runpy", "scipy", "string", "torch", "xarray"})
 _COMMAND = os.path.join(_PACKAGE, "cli", "__init__.py")  # what calls its `main` is no line of the user's
 
 

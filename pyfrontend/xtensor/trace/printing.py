@@ -11,7 +11,7 @@ import numpy as np
 
 from ..base import dtypes, tree
 from ..base.dims import describe
-from ..base.errors import ArgumentError, ArgumentTypeError
+from ..base.errors import ArgumentError, ArgumentTypeError, Error, user_line
 from ..values.array import Array, from_values
 from ..values.spec import Spec
 from . import callbacks
@@ -33,17 +33,25 @@ def show(text: str, args: tuple[Any, ...], kwargs: dict[str, Any], op: str) -> N
     arrays = [as_tracer(leaves[i]) for i in places]
     for i in places:
         leaves[i] = None
-    function = _Print(op, text, structure, leaves, places)
-    key = (_Print, op, text, callbacks.meanings(structure), *places, *map(callbacks.meaning, leaves))
+    line = user_line()
+    function = _Print(op, text, structure, leaves, places, line)
+    key = (_Print, op, text, line, callbacks.meanings(structure), *places, *map(callbacks.meaning, leaves))
     callbacks.call(text, function, key, arrays, ordered=True)
 
 
 class _Print:
-    """The leaves at `places` are those that a call gets."""
+    """The leaves at `places` are those that a call gets. line: of the user's program; by default that of the call."""
 
     def __init__(
-        self, op: str, text: str, structure: tree.TreeDef, leaves: Sequence[Any], places: Sequence[int] = ()
+        self,
+        op: str,
+        text: str,
+        structure: tree.TreeDef,
+        leaves: Sequence[Any],
+        places: Sequence[int] = (),
+        line: str | None = None,
     ) -> None:
+        self.line = line
         self.op, self.text, self.structure, self.leaves, self.places = op, text, structure, leaves, places
 
     def __call__(self, where: Mapping[str, int], arrays: Sequence[Array], _: Sequence[Spec]) -> Sequence[Any]:
@@ -54,7 +62,7 @@ class _Print:
         try:
             line = _Formatter().vformat(self.text, args, kwargs)
         except _OF_FORMATS as error:  # one that only the values show
-            raise _does_not_fit(self.op, self.text, error) from None
+            raise _does_not_fit(self.op, self.text, error, self.line) from None
         if where:
             line = f"[{', '.join(f'{name}: {at}' for name, at in where.items())}] {line}"
         builtins.print(line)
@@ -108,8 +116,9 @@ class _Formatter(string.Formatter):
 _OF_FORMATS = (ValueError, TypeError, LookupError, AttributeError, OverflowError)
 
 
-def _does_not_fit(op: str, text: str, error: Exception) -> ArgumentError:
-    return ArgumentError(f"xt.{op}: {text!r:.60} cannot be filled in: {str(error) or type(error).__name__}")
+def _does_not_fit(op: str, text: str, error: Exception, line: str | None = None) -> ArgumentError:
+    why = error.parts[0] if isinstance(error, Error) else str(error)
+    return ArgumentError(f"xt.{op}: {text!r:.60} cannot be filled in: {why or type(error).__name__}", line)
 
 
 def _head(name: str) -> str:

@@ -250,6 +250,20 @@ def test_a_format_that_does_not_fit_is_an_error_of_tracing(name: str) -> None:
         assert re.search(rf"xt.debug.print: .* cannot be filled in: .*test_print.py:{line}", str(told.value), re.S)
 
 
+def test_a_position_that_is_not_there_is_an_error_of_the_line_that_prints() -> None:
+    """Eager it is met by a formatter, and in compiled code while the function runs: neither is the user's line."""
+    line = sys._getframe().f_lineno + 3
+
+    def f(x: Any) -> Any:
+        say("{0[5]}", x)
+        return x
+
+    for call in (lambda: f(X), lambda: xt.jit(f)(X)):
+        with pytest.raises(xt.ArgumentError, match=r"cannot be filled in: xt\.isel: index 5") as told:
+            call()
+        assert re.findall(r"\n  at (.*)", str(told.value)) == [f"{__file__}:{line}"]
+
+
 def test_formats_of_parts_and_of_values(capsys: Any) -> None:
     """What depends on the elements is formatted when they are there."""
 
