@@ -7,7 +7,9 @@ mean the same everywhere are described once, in SHARED.
 
 from __future__ import annotations
 
+import ast
 import builtins
+import doctest
 import functools
 import inspect
 import re
@@ -215,6 +217,30 @@ def member_examples() -> dict[str, dict[str, str]]:
     return found
 
 
+def names_in(example: doctest.Example) -> set[str]:
+    return {node.id for node in ast.walk(ast.parse(example.source)) if isinstance(node, ast.Name)} - {"xt", "np", "xr"}
+
+
+def alone(name: str, member: str) -> str:
+    """The example of a member of docs/site/members.txt, after those lines of its class that it needs."""
+    shown = member_examples().get(name, {})
+    example = shown.get(member, "")
+    parser = doctest.DocTestParser()
+    before = parser.get_examples(shown.get("", "") + "\n")
+    if not before or not example:
+        return example
+    needed = set[str]().union(*map(names_in, parser.get_examples(example + "\n")))
+    kept: list[doctest.Example] = []
+    for line in reversed(before):
+        if names_in(line) & needed:  # it defines what is needed, or changes it
+            kept.insert(0, line)
+            needed |= names_in(line)
+    lines = shown[""].splitlines()
+    starts = [line.lineno for line in before] + [len(lines)]
+    spans = {line.lineno: starts[place + 1] for place, line in enumerate(before)}
+    return "\n".join([*(text for line in kept for text in lines[line.lineno : spans[line.lineno]]), example])
+
+
 def sources_of_members() -> dict[str, tuple[str, str]]:
     """The module, and the name in it, of each member that the reference lists, by `Class.member`."""
     found = {"bfloat16": ("xtensor.base.dtypes", "bfloat16")}
@@ -285,7 +311,7 @@ def of_class(name: str, cls: type, kind: str = "class") -> str:
         bases = [base.__name__ for base in cls.__mro__[1:] if base.__module__ == "builtins"]
         also = [name for name in bases if name not in ("Exception", "BaseException", "object")]
         entry.prose.append("It is also a " + " and a ".join(f"`{name}`" for name in also[:1]) + "." if also else "")
-    own = "\n".join(filter(None, [examples.get("", ""), examples.get(".", "")])).replace("\n\n", "\n")
+    own = alone(name, ".") or ("" if entry.example else examples.get("", ""))
     parts = [f"\n``````{{py:{kind}}} {last}\n{module}\n{sections(entry, own)}\n"]
     for member, thing in ({} if kind == "exception" else members_of(cls)).items():
         is_method = inspect.isroutine(thing)
@@ -296,7 +322,7 @@ def of_class(name: str, cls: type, kind: str = "class") -> str:
         said = member_entry(name, member, thing)
         said.parameters = {p: text for p, text in said.parameters.items() if is_method and text[1] and p != "cls"}
         said.returns = ""  # the first sentence says it
-        text = sections(said, examples.get(member, ""))
+        text = sections(said, alone(name, member))
         what = "method" if is_method else "attribute"
         parts.append(f"\n`````{{py:{what}}} {member}{takes}\n\n{text}\n`````\n")
     return "".join([*parts, "``````\n"])

@@ -46,7 +46,7 @@ def complaint(name: str, thing: Any) -> str:
 
 
 def of_members() -> dict[str, Any]:
-    """Each member after the lines that the examples of its class begin with."""
+    """The example of each member as the reference shows it: alone."""
     import reference
 
     listed = {"Array": xt.Array, "Bundle": xt.Bundle, "Jitted": xt.Jitted, **reference.classes()}
@@ -60,7 +60,7 @@ def of_members() -> dict[str, Any]:
         for member, example in shown[name].items():
             lines: list[str] = []
             runner = doctest.DocTestRunner(verbose=False, optionflags=OPTIONS)
-            text = "\n".join([shown[name].get("", ""), example])
+            text = reference.alone(name, member) if member else example
             names = {"xt": xt, "np": np, "xr": xr}
             test = doctest.DocTestParser().get_doctest(text, names, f"{name}.{member}", None, 0)
             runner.run(test, out=lines.append)
