@@ -93,13 +93,13 @@ Errors that all functions have in common are named here alone:
 
 [Errors](errors.md) has a program for each class. [Kinds of errors](../docs/errors.md) says what helps."""
 OF_ARRAYS = """
-A method that is called as a function, such as `x.sum` and `xt.sum`, takes the same arguments, and raises the same
-errors: the entry of the function has both. Traced arrays, which functions get inside of `xt.jit` and `xt.grad`, have
+A method that is called as a function, such as `x.sum` and `xt.sum`, has a link to the function. Traced arrays, which functions get inside of `xt.jit` and `xt.grad`, have
 the same attributes and methods, except those for values, labels and memory.
 """
 OF_OBJECTS = """
 Functions and methods of arrays make these objects, as the examples show. Except for `xt.bfloat16`, the names are those
-of their classes, and are not in `xt`. The classes that programs call, such as `xt.Mesh`, are among the functions.
+of their classes, and are not in `xt`. What makes an object may raise an error, too: `xt.jit`, `xt.rolling`,
+`xt.coarsen`, `xt.groupby` and `xt.weighted` say which. The classes that programs call, such as `xt.Mesh`, are among the functions.
 """
 OF_ERRORS = """
 Each error is an `xt.Error`, and the builtin exception that Python has for the case. Its message names the function,

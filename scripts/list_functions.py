@@ -116,7 +116,7 @@ def page() -> str:
     for title, names in families().items():
         lines = [entry(f"xt.{name}", functools.reduce(getattr, name.split("."), xt)) for name in names]
         parts.append(f"\n## {title}\n\n" + "\n".join(lines) + "\n")
-    own = [name for name in methods(xt.Array) if name not in (*xt.__all__, "meta", "type", "variable", "weak")]
+    own = [name for name in methods(xt.Array) if name not in (*xt.__all__, "meta", "type")]
     also = [name for name in methods(ArrayMethods) if name in xt.__all__]
     parts.append("\n## Methods of arrays\n\nThese are functions, too: " + ", ".join(f"`{n}`" for n in also) + ".\n\n")
     things = {name: inspect.getattr_static(xt.Array, name) for name in own}

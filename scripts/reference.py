@@ -172,12 +172,20 @@ def classes() -> dict[str, Any]:
     return {**found, **{cls.__name__: cls for cls in (Traced, Lowered, Compiled, Compilation, Memory, Explorer, Row)}}
 
 
+def all_classes() -> dict[str, Any]:
+    """Those, and the classes that families list, except errors."""
+    things = {
+        n: functools.reduce(getattr, n.split("."), xt) for names in list_functions.families().values() for n in names
+    }
+    return {**{name: thing for name, thing in things.items() if inspect.isclass(thing)}, **classes()}
+
+
 def errors() -> dict[str, Any]:
     things = {name: getattr(xt, name) for name in xt.__all__}
     return {name: cls for name, cls in things.items() if inspect.isclass(cls) and issubclass(cls, xt.Error)}
 
 
-HIDDEN = {"judge", "meta", "type", "variable", "weak"}  # for the package's own use, and that of xarray
+HIDDEN = {"agree", "judge", "kernels", "meta", "together", "type"}  # for the package's own use
 
 
 def members_of(cls: type) -> dict[str, Any]:
@@ -197,6 +205,11 @@ def members_of(cls: type) -> dict[str, Any]:
     }
 
 
+def is_method(member: Any) -> bool:
+    """For `inspect`, a cached property is a routine, too."""
+    return inspect.isroutine(member) and not isinstance(member, functools.cached_property)
+
+
 def function_of(thing: Any) -> Any:
     """The function behind a member."""
     for attribute in ("fget", "func", "__func__"):
@@ -214,6 +227,25 @@ def member_examples() -> dict[str, dict[str, str]]:
             of_class = found.setdefault(first[1:], {"": lines})
         elif not first.startswith("#"):
             of_class[first] = lines
+    return found
+
+
+@functools.cache
+def member_errors() -> dict[str, dict[str, list[tuple[str, str, str]]]]:
+    """What docs/site/member_errors.txt says: class -> method -> errors, each with when and a program. A method that
+    raises none has no entry in its list."""
+    found: dict[str, dict[str, list[tuple[str, str, str]]]] = {}
+    of_class: dict[str, list[tuple[str, str, str]]] = {}
+    for line in (SITE / "member_errors.txt").read_text().splitlines():
+        if line.startswith("@"):
+            of_class = found.setdefault(line[1:], {})
+        elif line and not line.startswith("#"):
+            methods, error, *rest = line.split(": ", 2)
+            for method in methods.split(", "):
+                errors = of_class.setdefault(method, [])
+                if error != "-":
+                    when, _, program = rest[0].rpartition(" | ")
+                    errors.append((error, when, program))
     return found
 
 
@@ -244,9 +276,7 @@ def alone(name: str, member: str) -> str:
 def sources_of_members() -> dict[str, tuple[str, str]]:
     """The module, and the name in it, of each member that the reference lists, by `Class.member`."""
     found = {"bfloat16": ("xtensor.base.dtypes", "bfloat16")}
-    named = {name: thing for names in list_functions.families().values() for name in names
-             if inspect.isclass(thing := functools.reduce(getattr, name.split("."), xt))}  # fmt: skip
-    for name, cls in {**named, **classes(), **errors()}.items():
+    for name, cls in {**all_classes(), **errors()}.items():
         is_error = issubclass(cls, xt.Error)
         also_builtin = is_error and hasattr(builtins, name)  # class IndexError_, shown as IndexError
         place = "xtensor.base.errors" if is_error else cls.__module__
@@ -270,7 +300,7 @@ def sections(entry: Entry, example: str = "") -> str:
     fields = []
     for name, (kind, text) in entry.parameters.items():
         fields.append(f":param {name}: {f'*{kind}*: ' if kind else ''}{text}".rstrip(" :"))
-    fields += [f":returns: {entry.returns}"] if entry.returns not in ("", "None") else []
+    fields += [f":returns: {entry.returns.removesuffix('.')}."] if entry.returns else []
     fields += [f":raises {kind}: {text}" for kind, text in entry.raises]
     sources = "".join(f"* {source}\n" for source in entry.sources)
     parts = ["\n\n".join(entry.prose), "\n".join(fields), code("Example", example or entry.example)]
@@ -293,9 +323,13 @@ def member_entry(name: str, member: str, thing: Any) -> Entry:
     """The entry of a member. A method of arrays that is a function, too, has the parameters of the function."""
     behind = function_of(thing)
     entry = parsed(behind if inspect.isfunction(behind) else thing, f"{name.rpartition('.')[2]}.{member}")
-    alike = parsed(getattr(xt, member), member).parameters if name == "Array" and member in xt.__all__ else {}
+    alike = parsed(getattr(xt, member), member) if name == "Array" and member in xt.__all__ else Entry()
     for p, (kind, text) in entry.parameters.items():
-        entry.parameters[p] = (kind, text or alike.get(p, ("", ""))[1])
+        entry.parameters[p] = (kind, text or alike.parameters.get(p, ("", ""))[1])
+    told = [(error, when) for error, when, _ in member_errors().get(name, {}).get(member, [])]
+    entry.raises = entry.raises or told or alike.raises
+    if alike.raises and is_method(thing):
+        entry.prose.append(f"The function `xt.{member}` takes the same arguments and raises the same errors.")
     return entry
 
 
@@ -314,16 +348,16 @@ def of_class(name: str, cls: type, kind: str = "class") -> str:
     own = alone(name, ".") or ("" if entry.example else examples.get("", ""))
     parts = [f"\n``````{{py:{kind}}} {last}\n{module}\n{sections(entry, own)}\n"]
     for member, thing in ({} if kind == "exception" else members_of(cls)).items():
-        is_method = inspect.isroutine(thing)
+        called = is_method(thing)
         behind = function_of(thing)
-        takes = "()" if is_method else ""
-        if is_method and inspect.isfunction(behind):
+        takes = "()" if called else ""
+        if called and inspect.isfunction(behind):
             takes = list_functions.called(behind).replace("(cls, ", "(").replace("(cls)", "()")
         said = member_entry(name, member, thing)
-        said.parameters = {p: text for p, text in said.parameters.items() if is_method and text[1] and p != "cls"}
-        said.returns = ""  # the first sentence says it
+        said.parameters = {p: text for p, text in said.parameters.items() if called and text[1] and p != "cls"}
+        said.returns = said.returns if called else ""
         text = sections(said, alone(name, member))
-        what = "method" if is_method else "attribute"
+        what = "method" if called else "attribute"
         parts.append(f"\n`````{{py:{what}}} {member}{takes}\n\n{text}\n`````\n")
     return "".join([*parts, "``````\n"])
 

@@ -49,15 +49,18 @@ def of_members() -> dict[str, Any]:
     """The example of each member as the reference shows it: alone."""
     import reference
 
-    listed = {"Array": xt.Array, "Bundle": xt.Bundle, "Jitted": xt.Jitted, **reference.classes()}
+    listed = reference.all_classes()
     shown = reference.member_examples()
     found: dict[str, Any] = {"examples": 0, "without": [], "wrong": []}
     for name, cls in {**listed, **reference.errors(), "bfloat16": None}.items():
         members = reference.members_of(cls) if name in listed else {}
-        wanted = set(members) or {"."}
+        has_own = name in listed and "Example:\n" in (cls.__doc__ or "")
+        wanted = set(members) or ({"."} if not has_own else set())
         found["without"] += sorted(f"{name}.{member}" for member in wanted - set(shown.get(name, {})))
-        found["without"] += sorted(f"{name}.{member} is none" for member in set(shown[name]) - {*members, "", "."})
-        for member, example in shown[name].items():
+        found["without"] += sorted(
+            f"{name}.{member} is none" for member in set(shown.get(name, {})) - {*members, "", "."}
+        )
+        for member, example in shown.get(name, {}).items():
             lines: list[str] = []
             runner = doctest.DocTestRunner(verbose=False, optionflags=OPTIONS)
             text = reference.alone(name, member) if member else example

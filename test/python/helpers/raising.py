@@ -1,6 +1,7 @@
 """Runs the programs of test/python/surface/raises.txt, and prints as one line of JSON which raise something else.
 
 raising.py SCRIPTS [--peers]    --peers: those that need JAX, PyTorch or PyTensor
+raising.py SCRIPTS --members    those of docs/site/member_errors.txt
 """
 
 from __future__ import annotations
@@ -81,7 +82,23 @@ def of_all(peers: bool) -> dict[str, Any]:
     return found
 
 
+def of_members() -> dict[str, Any]:
+    """The programs of docs/site/member_errors.txt, after the lines that the examples of their class begin with."""
+    import reference
+
+    found: dict[str, Any] = {"programs": 0, "wrong": []}
+    for name, methods in reference.member_errors().items():
+        names = {"xt": xt, "np": np, "xr": xr}
+        before = reference.member_examples().get(name, {}).get("", "") + "\n"
+        for line in doctest.DocTestParser().get_examples(before):
+            exec(compile(line.source, "<example>", "single"), names)
+        programs = {(program, error) for errors in methods.values() for error, _, program in errors}
+        found["programs"] += len(programs)
+        found["wrong"] += [text for program, error in sorted(programs) if (text := complaint(program, names, error))]
+    return found
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     sys.path.insert(0, sys.argv[1])
-    print(json.dumps(of_all(peers="--peers" in sys.argv)))
+    print(json.dumps(of_members() if "--members" in sys.argv else of_all(peers="--peers" in sys.argv)))

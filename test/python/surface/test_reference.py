@@ -56,15 +56,35 @@ def test_each_public_name_has_all_sections(entries: dict[str, Any]) -> None:
 def test_parameters_of_members_are_described(entries: dict[str, Any]) -> None:
     import reference
 
-    named = {name: functools.reduce(getattr, name.split("."), xt) for name in entries}
-    classes = {**{name: thing for name, thing in named.items() if inspect.isclass(thing)}, **reference.classes()}
     lacking = []
-    for name, cls in classes.items():
+    for name, cls in reference.all_classes().items():
         for member, thing in reference.members_of(cls).items():
-            found = reference.member_entry(name, member, thing) if inspect.isroutine(thing) else None
+            found = reference.member_entry(name, member, thing) if reference.is_method(thing) else None
             known = found.parameters.items() if found else ()
             lacking += [f"{name}.{member}: what is {p}?" for p, (_, text) in known if not text and p != "cls"]
     assert lacking == []
+
+
+def test_methods_say_what_they_return_and_which_errors_they_raise(entries: dict[str, Any]) -> None:
+    import reference
+
+    told = reference.member_errors()
+    lacking, unknown = [], []
+    for name, cls in reference.all_classes().items():
+        methods = {m: thing for m, thing in reference.members_of(cls).items() if reference.is_method(thing)}
+        unknown += sorted(f"{name}.{m}" for m in set(told.get(name, {})) - set(methods))
+        for member, thing in methods.items():
+            found = reference.member_entry(name, member, thing)
+            lacking += [f"{name}.{member}: what does it return?"] * (not found.returns)
+            lacking += [f"{name}.{member}: errors?"] * (not found.raises and member not in told.get(name, {}))
+    assert lacking == [] and unknown == []
+
+
+def test_public_members_have_an_entry(entries: dict[str, Any]) -> None:
+    import reference
+
+    public = {name for name in dir(xt.Array) if not name.startswith("_")}
+    assert public - set(reference.members_of(xt.Array)) == {"meta", "type"}  # of the package's own use
 
 
 def test_each_error_that_is_named_has_a_program(entries: dict[str, Any]) -> None:
@@ -91,6 +111,12 @@ def test_each_error_that_is_named_is_raised(tmp_path: Path) -> None:
     print("not run, because a package is missing:", found["not run"])
     assert found["wrong"] == [], "\n".join(found["wrong"])
     assert found["programs"] > 600
+
+
+def test_each_error_of_a_method_is_raised(tmp_path: Path) -> None:
+    found = run(tmp_path, "--members")
+    assert found["wrong"] == [], "\n".join(found["wrong"])
+    assert found["programs"] > 35
 
 
 @pytest.mark.full("importing PyTorch and JAX takes 9 s")
