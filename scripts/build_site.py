@@ -21,6 +21,7 @@ import list_functions
 import reference as sections
 import run_pages
 import xtensor as xt
+from xtensor.surface import hints
 
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "build" / "site"
@@ -100,6 +101,12 @@ OF_OBJECTS = """
 Functions and methods of arrays make these objects, as the examples show. Except for `xt.bfloat16`, the names are those
 of their classes, and are not in `xt`. What makes an object may raise an error, too: `xt.jit`, `xt.rolling`,
 `xt.coarsen`, `xt.groupby` and `xt.weighted` say which. The classes that programs call, such as `xt.Mesh`, are among the functions.
+"""
+OF_NAMES = """# Names in other libraries
+
+NumPy, xarray, JAX, PyTorch and SciPy have these names, and `xt` does not. The error for such a name says what this list
+says. The pages for readers from [NumPy](../docs/from_numpy.md), [xarray](../docs/xarray.md),
+[JAX](../docs/from_jax.md) and [PyTorch](../docs/from_torch.md) compare whole programs.
 """
 OF_ERRORS = """
 Each error is an `xt.Error`, and the builtin exception that Python has for the case. Its message names the function,
@@ -194,6 +201,18 @@ def reference(title: str, entries: list[str], before: str = "") -> str:
     return f"# {title}\n\n````{{py:currentmodule}} xt\n````\n\n{IN_EXAMPLES}\n{before}\n" + "".join(entries)
 
 
+def names_of_others() -> str:
+    """The page by which a search for the name that another library has finds what to write."""
+    by_advice: dict[str, list[str]] = {}
+    for name, advice in hints.other_names().items():
+        by_advice.setdefault(advice, []).append(f"`{name}`")
+    lines = []
+    for text, names in by_advice.items():
+        plain = re.sub(r"([][*_<>`])", r"\\\1", text)  # advice has code without marks
+        lines.append(f"* {', '.join(names)}: {plain}.\n")
+    return f"{OF_NAMES}\n{''.join(lines)}"
+
+
 def tables() -> dict[str, str]:
     """The pages that TableGen makes of the dialect and of each room of passes."""
     llvm = Path(subprocess.check_output(["llvm-config-22", "--prefix"], text=True).strip())
@@ -281,7 +300,8 @@ def main() -> None:
     errors = [sections.of_class(name, cls, "exception") for name, cls in sections.errors().items()]
     write("reference/errors.md", reference("Errors", errors, OF_ERRORS))
     things = toctree(["array", "objects", "errors"], ":maxdepth: 1")
-    every = toctree([*map(file_of, families), "../docs/functions"], ":maxdepth: 1")
+    write("reference/other-names.md", names_of_others())
+    every = toctree([*map(file_of, families), "../docs/functions", "other-names"], ":maxdepth: 1")
     parts = [f"# Reference\n\n{OF_REFERENCE}\n", f"## Classes and errors\n{things}", f"## Functions\n{every}"]
     write("reference/index.md", "\n".join([*parts, f"## The dialect and its passes\n{inside}"]))
 

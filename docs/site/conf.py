@@ -46,6 +46,8 @@ html_title = f"xtensor {version.partition('+')[0]}"
 html_static_path = ["static"]
 html_extra_path = ["versions.json"]
 html_css_files = ["site.css"]
+html_js_files = ["versions.js"]
+html_search_scorer = str(Path(__file__).parent / "scorer.js")  # Sphinx opens it from where it is started
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
@@ -53,9 +55,7 @@ html_theme_options = {
     "navigation_with_keys": True,
     "navbar_align": "left",
     "header_links_before_dropdown": 6,
-    # One file lists all versions, at the root of the server: old sites show new versions, too.
-    "switcher": {"json_url": "/versions.json", "version_match": "dev" if ".dev" in version else version},
-    "check_switcher": False,
+    "logo": {"text": project},  # without the version: a phone has room for one word beside the buttons
     "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
     "footer_start": ["copyright"],
     "footer_end": [],

@@ -20,10 +20,11 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 SITE = Path(__file__).resolve().parents[2] / "build" / "site" / "html"
-# A page of each kind: the first one, a guide with outputs, a table, functions, IR.
+# A page of each kind: the first one, a guide with outputs, a table, functions, IR, a source.
 PAGES = [
     "index.html", "docs/semantics.html", "docs/xarray.html", "reference/windows.html", "docs/how_it_works.html",
-    "docs/install.html", "examples/kalman.html",
+    "docs/install.html", "examples/kalman.html", "docs/tour.html", "reference/reductions.html",
+    "_modules/xtensor/ops/windows.html",
 ]  # fmt: skip
 
 
@@ -56,7 +57,13 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
 
 @pytest.mark.parametrize(
     ("words", "found"),
-    [("segment_sum", "reference/labels-and-groups.html"), ("duplicate positions", "docs/updates.html")],
+    [
+        ("segment_sum", "reference/labels-and-groups.html"),
+        ("duplicate positions", "docs/updates.html"),
+        ("conv2d", "reference/other-names.html"),
+        ("GPU", "docs/devices.html"),
+        ("proxy", "docs/install.html"),
+    ],
 )
 def test_search_finds(page: Page, words: str, found: str) -> None:
     page.goto("/index.html")
@@ -67,6 +74,16 @@ def test_search_finds(page: Page, words: str, found: str) -> None:
     link.wait_for()
     link.click()
     page.wait_for_url(f"**/{found}*")
+
+
+def test_pages_for_users_come_first(page: Page) -> None:
+    page.goto("/search.html?q=GPU")
+    page.locator("ul.search a[href*='docs/decisions.html']").first.wait_for()
+    found = [link.get_attribute("href") or "" for link in page.locator("ul.search li > a").all()]
+    places = [
+        next(i for i, link in enumerate(found) if f"docs/{name}.html" in link) for name in ("devices", "decisions")
+    ]
+    assert places == sorted(places)
 
 
 def test_the_copied_program_runs_and_prints_what_stands_below_it(page: Page) -> None:
@@ -211,6 +228,31 @@ def test_other_versions_are_one_click_away(page: Page) -> None:
     assert urlparse(page.url).path == "/docs/tour.html"  # the same page of that version
 
 
+def test_the_menu_of_versions_works_below_a_prefix(browser: Browser) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(SITE.parent))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        page = browser.new_page()
+        lost: list[str] = []
+        page.on("response", lambda r: lost.append(r.url) if r.status >= 400 else None)
+        page.goto(f"http://127.0.0.1:{server.server_port}/{SITE.name}/docs/tour.html")
+        page.locator("button.version-switcher__button:visible").click()
+        page.locator(".version-switcher__menu:visible a").first.click()
+        assert urlparse(page.url).path == f"/{SITE.name}/docs/tour.html" and lost == []
+        page.close()
+        server.shutdown()
+
+
+def test_there_is_no_menu_of_versions_without_a_list(browser: Browser) -> None:
+    page = browser.new_page()
+    told: list[str] = []
+    page.on("console", lambda message: told.append(message.text) if message.type == "error" else None)
+    page.add_init_script("localStorage.setItem('mode', 'light')")  # else the theme tells that it chooses one
+    page.goto((SITE / "docs" / "tour.html").as_uri())
+    page.wait_for_timeout(300)
+    assert page.locator(".version-switcher__button:visible").count() == 0 and told == []
+    page.close()
+
+
 def test_the_dark_theme_stays(page: Page) -> None:
     page.goto("/index.html")
     page.evaluate("localStorage.setItem('mode', 'dark'); localStorage.setItem('theme', 'dark')")
@@ -220,11 +262,12 @@ def test_the_dark_theme_stays(page: Page) -> None:
     assert max(red, green, blue) < 64
 
 
+@pytest.mark.parametrize("width", [320, 360, 375])
 @pytest.mark.parametrize("path", PAGES)
-def test_a_phone_scrolls_in_one_direction(page: Page, path: str) -> None:
-    page.set_viewport_size({"width": 375, "height": 700})
+def test_a_phone_scrolls_in_one_direction(page: Page, path: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 700})
     page.goto(f"/{path}")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

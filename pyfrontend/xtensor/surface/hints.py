@@ -119,6 +119,13 @@ _FUNCTIONS = {
                      "register_backend"), "the threads are those that XTENSOR_NUM_THREADS sets"),
     "fftconvolve": 'write xt.signal.convolve(x, k, dims=("time", "lag"), method="fft")',
     "svdvals": "write xt.linalg.svd(a)[1]",
+    **dict.fromkeys(("conv1d", "Conv1d"), 'write xt.nn.conv(x, w, {"time": "tap"}, dim="channel")'),
+    **dict.fromkeys(("conv2d", "Conv2d"), 'write xt.nn.conv(x, w, {"h": "kh", "w": "kw"}, dim="channel")'),
+    **dict.fromkeys(("conv3d", "Conv3d"), 'write xt.nn.conv(x, w, {"d": "kd", "h": "kh", "w": "kw"}, dim="channel")'),
+    **dict.fromkeys(("max_pool1d", "MaxPool1d"), 'write xt.nn.max_pool(x, {"time": 2})'),
+    **dict.fromkeys(("max_pool2d", "MaxPool2d"), 'write xt.nn.max_pool(x, {"h": 2, "w": 2})'),
+    **dict.fromkeys(("avg_pool1d", "AvgPool1d"), 'write xt.nn.avg_pool(x, {"time": 2})'),
+    **dict.fromkeys(("avg_pool2d", "AvgPool2d"), 'write xt.nn.avg_pool(x, {"h": 2, "w": 2})'),
     "mse_loss": "write xt.mean((x - y) ** 2)", "Linear": 'write xt.dot(x, w, dim="feature") + b',
     "vmap": 'write xt.vectorize(f, "batch")', "jacrev": "write xt.jacobian(f)",
     "jacfwd": 'write xt.jacobian(f, mode="forward")',
@@ -210,6 +217,13 @@ def _function(name: str, arguments: str = "", call: bool = False) -> str | None:
                 arguments = f"({', '.join(names)})"
             return f"write {room}.{name}{arguments}"
     return None
+
+
+def other_names() -> dict[str, str]:
+    """Names of functions that other libraries have and xt lacks, with what to write, in the order of the alphabet."""
+    names = sorted({*_FUNCTIONS, *_EITHER, *_RENAMED, *elsewhere.TABLE}, key=lambda name: (name.lower(), name))
+    found = {name: _FUNCTIONS.get(name) or _EITHER.get(name) or _function(name, "(..)") for name in names}
+    return {name: text or elsewhere.TABLE[name] for name, text in found.items() if text or name in elsewhere.TABLE}
 
 
 def module_lookup(module: ModuleType) -> Callable[[str], Any]:
