@@ -14,10 +14,11 @@ import numpy as np
 
 from ..call.dispatch import op
 from ..trace import build
+from ..trace.emit import as_size
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p
-from .arguments import dims_of, skips
+from .arguments import dims_of, extend, size_of, skips
 from .reductions import complex_products, constant_at_ends
 from .types import Array, ArrayLike, Dims
 
@@ -162,15 +163,24 @@ def _running_log_sum(x: Tracer, dim: str, reverse: bool, exclusive: bool) -> Tra
 
     No weight is above 1, and the maximum needs no derivative: the result does not depend on it.
     """
-    fixed, zero = build.stop_gradient(x), p.zero(x.dtype)
+    zero = p.zero(x.dtype)
 
     def finite(m: Tracer) -> Tracer:
         return build.select(build.unary("isfinite", m), m, zero)
 
-    m = finite(build.cumulative("max", fixed, dim, reverse=reverse, exclusive=False))
-    before = build.cumulative("max", fixed, dim, reverse=reverse, exclusive=True)
+    m = finite(build.cumulative("max", build.stop_gradient(x), dim, reverse=reverse, exclusive=False))
+    past = build.cumulative("max", x, dim, reverse=reverse, exclusive=True)
+    before = build.stop_gradient(past)
     decay = build.unary("exp", build.binary("minimum", build.binary("sub", before, m), zero))
     weight = build.unary("exp", build.binary("sub", x, m))
     total = build.recurrence(decay, weight, dim, reverse=reverse, exclusive=exclusive)
     log = constant_at_ends(total, lambda total: build.unary("log", total))
-    return build.binary("add", log, finite(before) if exclusive else m)
+    y = build.binary("add", log, finite(before) if exclusive else m)
+    # The log of one exponential is that element itself, so the derivative is 1 at infinities, too.
+    size, skipped = size_of(x, dim), int(exclusive)
+    at = p.constant(skipped, p.I8)
+    if reverse:
+        at = build.binary("sub", as_size(size, dim), p.constant(1 + skipped, p.I8))
+    of_one = build.compare("eq", build.iota(dim, size), at)
+    of_one = extend(of_one, {d: size_of(x, d) for d in x.dims}, x.dims)
+    return build.select(of_one, past if exclusive else x, y)

@@ -166,11 +166,38 @@ def test_cumlogsumexp_never_overflows() -> None:
     gradient = xt.grad(lambda x: xt.sum(xt.cumlogsumexp(x, "t").isel(t=slice(2, None))))(x)
     np.testing.assert_allclose(gradient.values, [0, 0, 2.5, 1.5, 0, 0], atol=1e-12)
     nothing = xt.array([-np.inf, -np.inf], "t")
-    np.testing.assert_array_equal(xt.grad(lambda x: xt.sum(xt.cumlogsumexp(x, "t")))(nothing).values, [0, 0])
+    np.testing.assert_array_equal(xt.grad(lambda x: xt.sum(xt.cumlogsumexp(x, "t")))(nothing).values, [1, 0])
     for v in ([np.inf, 1.0, np.nan], [1.0, np.nan, 5], [3.0, np.inf, 1]):
         with np.errstate(invalid="ignore"):
             expected = np.logaddexp.accumulate(np.array(v))
         np.testing.assert_array_equal(xt.cumlogsumexp(xt.array(v, "t"), "t").values, expected)
+
+
+@pytest.mark.parametrize(("reverse", "exclusive"), FORMS)
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("v", [[-np.inf], [-np.inf, 1.0, 2.0], [-np.inf, -np.inf, 1.0], [np.inf, 1.0], [1.0, -np.inf]])
+def test_the_log_sum_of_one_element_is_that_element(
+    v: list[float], dynamic: bool, reverse: bool, exclusive: bool
+) -> None:
+    """Its derivative is 1 at infinities, too, and the second is 0."""
+    ordered = v[::-1] if reverse else v
+    x = xt.array(ordered, "t")
+
+    def first(x: Any) -> Any:
+        y = xt.cumlogsumexp(x, "t", reverse=reverse, exclusive=exclusive)
+        number = xt.arange(x.sizes["t"], dim="t")
+        at = x.sizes["t"] - 1 - exclusive if reverse else int(exclusive)
+        return xt.where(number == at, y, 0.0).sum()
+
+    def run(f: Any) -> Any:
+        return xt.jit(f, dynamic_dims=("t",))(x).values if dynamic else f(x).values
+
+    expected = np.zeros(len(v))
+    if len(v) > exclusive:
+        expected[-1 if reverse else 0] = 1
+    np.testing.assert_array_equal(run(xt.grad(first)), expected)
+    np.testing.assert_array_equal(xt.hessian(first)(x).values, np.zeros((len(v), len(v))))
+    np.testing.assert_array_equal(xt.jvp(first, (x,), (xt.ones_like(x),))[1].values, expected.sum())
 
 
 def test_an_infinite_past_is_forgotten() -> None:
