@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _native, fft, linalg, nn, ops, optim, random, signal
 from ..base.lacking import missing
-from . import dataarrays, elsewhere
+from . import dataarrays, elsewhere, further
 
 _BY_NAMES = 'x.stack(z=("a", "b")) makes one dim of several, x.unstack(z={"a": 2, "b": 3}) several of one'
 _DOT = 'write xt.dot(x, y, dim="k"): names say which dims are contracted, and all others go together'
@@ -233,7 +233,8 @@ def module_lookup(module: ModuleType) -> Callable[[str], Any]:
         here = module.__name__.replace("xtensor", "xt")
         if name.startswith("_"):
             raise AttributeError(f"{here} has no {name!r}", name=name, obj=module)
-        instead = _FUNCTIONS.get(name) or _EITHER.get(name) or _function(name) or elsewhere.TABLE.get(name)
+        instead = further.instead(here, name) or _FUNCTIONS.get(name) or _EITHER.get(name) or _function(name)
+        instead = instead or elsewhere.TABLE.get(name) or further.anywhere(name)
         if instead is None and name != name.lower():  # a class of PyTorch's or of optax's
             instead = _function(name.lower())
         raise missing(f"{here} has no {name!r}", name, module, module.__all__, instead)

@@ -15,7 +15,7 @@ import pytest
 import xarray as xr
 import xtensor as xt
 from xtensor.base import lacking
-from xtensor.surface import elsewhere
+from xtensor.surface import elsewhere, further
 from xtensor.surface import hints as absent
 
 X = xt.ones(time=4, space=3)
@@ -42,12 +42,24 @@ def test_a_method_that_is_not_here_says_what_to_write(name: str) -> None:
 
 @pytest.mark.parametrize(
     "space",
-    ["numpy", "numpy.linalg", "xarray", "jax.numpy", "jax.numpy.linalg", "numpy.fft", "scipy.fft", "jax.numpy.fft"],
+    [
+        "numpy",
+        "numpy.linalg",
+        "numpy.random",
+        "xarray",
+        "jax.numpy",
+        "jax.numpy.linalg",
+        "jax.nn",
+        "jax.random",
+        "numpy.fft",
+        "scipy.fft",
+        "jax.numpy.fft",
+    ],
 )
 def test_every_public_name_of_others_is_here_or_says_what_to_write(space: str) -> None:
     module = pytest.importorskip(space, reason=f"{space} is not installed")
     last = space.rpartition(".")[2]
-    room, where = (getattr(xt, last), f"xt.{last}") if last in ("linalg", "fft") else (xt, "xt")
+    room, where = (getattr(xt, last), f"xt.{last}") if last in ("linalg", "fft", "nn", "random") else (xt, "xt")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of names that are about to go
         public = getattr(module, "__all__", dir(module))
@@ -63,6 +75,70 @@ def test_every_public_name_of_others_is_here_or_says_what_to_write(space: str) -
                 silent.append(name)
     assert len(names) > 15
     assert silent == []
+
+
+@pytest.mark.parametrize(
+    ("name", "peer"),
+    [
+        ("leaky_relu", "leaky_relu"), ("elu", "elu"), ("selu", "selu"), ("relu6", "relu6"), ("hard_tanh", "hardtanh"),
+        ("hard_swish", "hardswish"), ("swish", "silu"), ("mish", "mish"),
+        ("soft_sign", "softsign"), ("hardtanh", "hardtanh"),
+    ],
+)  # fmt: skip
+def test_what_to_write_for_a_layer_is_pytorchs(name: str, peer: str) -> None:
+    functional = pytest.importorskip("torch.nn.functional")
+    torch = pytest.importorskip("torch")
+    v = np.array([-800.0, -7.0, -3.1, -1.5, -0.5, 0.25, 1.5, 5.0, 7.0, 800.0])
+    leaf = torch.tensor(v, requires_grad=True)
+    y = getattr(functional, peer)(leaf)
+
+    def written(x: Any) -> Any:
+        return eval(further.LAYERS[name].removeprefix("write "), {"xt": xt, "x": x})
+
+    x = xt.array(v, "i")
+    np.testing.assert_allclose(written(x).values, y.detach().numpy(), rtol=1e-12, atol=1e-15)
+    (slope,) = torch.autograd.grad(y.sum(), leaf)
+    np.testing.assert_allclose(xt.grad(lambda x: written(x).sum())(x).values, slope.numpy(), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "distribution"),
+    [
+        ("pareto", ("pareto", 3.0)),
+        ("rayleigh", ("rayleigh",)),
+        ("maxwell", ("maxwell",)),
+        ("weibull_min", ("weibull_min", 3.0)),
+        ("triangular", ("triang", 0.25)),
+        ("f", ("f", 5.0, 7.0)),
+    ],
+)
+def test_what_to_write_for_a_distribution_has_it(name: str, distribution: tuple[Any, ...]) -> None:
+    stats = pytest.importorskip("scipy.stats")
+    given, n = {"a": 3.0, "scale": 1.0, "low": 0.0, "high": 1.0, "mode": 0.25, "d1": 5.0, "d2": 7.0}, 20_000
+    k1, k2 = xt.random.split(xt.random.key(1))
+    code = further.DRAWS[name].removeprefix("write ").replace("time=3", f"time={n}")
+    code = re.sub(r"(d[12] / 2)\)", rf"\1, time={n})", code.partition(", and")[0].partition(", with")[0])
+    c, u = (given["mode"] - given["low"]) / (given["high"] - given["low"]), xt.random.uniform(k1, time=n)
+    y = eval(code, {"xt": xt, "key": k1, "k1": k1, "k2": k2, "c": c, "u": u, **given})
+    kind, *shapes = distribution
+    assert stats.kstest(y.values, getattr(stats, kind)(*shapes).cdf).pvalue > 1e-3
+
+
+def test_what_to_write_for_counts_has_the_moments_of_numpys() -> None:
+    k1, k2 = xt.random.split(xt.random.key(1))
+    n, p, df, nonc = 4.0, 0.3, 5.0, 3.0
+    y = xt.random.poisson(k1, xt.random.gamma(k2, n, time=20_000) * (1 - p) / p).values
+    assert abs(y.mean() - n * (1 - p) / p) < 0.15 and abs(y.var() / (n * (1 - p) / p**2) - 1) < 0.06
+    code = further.DRAWS["noncentral_chisquare"].removeprefix("write ").replace("time=3", "time=20_000")
+    y = eval(code, {"xt": xt, "k1": k1, "k2": k2, "df": df, "nonc": nonc}).values
+    assert abs(y.mean() / (df + nonc) - 1) < 0.03 and abs(y.var() / (2 * (df + 2 * nonc)) - 1) < 0.06
+
+
+def test_a_factor_of_a_matrix_is_not_a_complex_number() -> None:
+    with pytest.raises(AttributeError, match=r"^xt.linalg has no 'polar': write u, s, vh = xt.linalg.svd"):
+        xt.linalg.polar  # noqa: B018
+    with pytest.raises(AttributeError, match=r"^xt has no 'polar': write xt.complex"):
+        xt.polar  # noqa: B018
 
 
 # Names of others that mean something else here, and what.
