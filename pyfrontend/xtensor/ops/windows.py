@@ -223,7 +223,7 @@ def _rolled(
     for dim, size in sizes.items():
         low = _low(size, center[dim])
         y = build.pad(y, nan, {dim: (low, size - 1 - low, 0)})
-    return y
+    return build.labelled(y, x)  # long windows are merged from parts, whose labels are those of other positions
 
 
 def _is_spread(kind: str, x: Tracer) -> bool:
@@ -268,7 +268,7 @@ def _rolled_present(
     kind: str, x: Tracer, sizes: Mapping[str, Size], center: dict[str, bool], min_periods: Any
 ) -> Tracer:
     """Of what is there in each window, where that is at least `min_periods` elements."""
-    there = build.compare("eq", x, x)
+    whole, there = x, build.compare("eq", x, x)
     neutral = {"max": -np.inf, "min": np.inf, "prod": 1.0}.get(kind, 0.0)
     x = build.select(there, x, p.constant(neutral, x.dtype))
     present = p.cast(there, x.dtype)
@@ -279,7 +279,7 @@ def _rolled_present(
         number, y = _reduced_present(kind, x, present, p.constant(neutral, x.dtype), sizes, center)
     least = build.binary("maximum", p.amount(min_periods, x.dtype), p.constant(1, x.dtype))
     enough = build.compare("ge", number, least)
-    return build.select(enough, y, p.constant(np.nan, x.dtype))
+    return build.labelled(build.select(enough, y, p.constant(np.nan, x.dtype)), whole)
 
 
 # Functions that take an array of windows and the dim to reduce.
