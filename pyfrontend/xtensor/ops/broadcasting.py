@@ -30,7 +30,7 @@ def broadcast(*arrays: ArrayLike, exclude: Dims = ()) -> tuple[Array, ...]:
     """
     xs = [as_tracer(x) for x in arrays]
     ys = _broadcast_to("broadcast", xs, xs, exclude)
-    ys = [_labelled_like(y, x, [o for o in xs if o is not x]) for x, y in zip(xs, ys, strict=True)]
+    ys = [labelled_like(y, x, [o for o in xs if o is not x]) for x, y in zip(xs, ys, strict=True)]
     return (*(_joined("broadcast", y, xs, exclude) for y in ys[:1]), *ys[1:])
 
 
@@ -59,7 +59,7 @@ def meshgrid(*arrays: ArrayLike) -> tuple[Array, ...]:
             instead="xt.broadcast takes all others",
         )  # fmt: skip
     ys = _broadcast_to("meshgrid", xs, xs, ())
-    return tuple(_labelled_like(y, x, [o for o in xs if o is not x]) for x, y in zip(xs, ys, strict=True))
+    return tuple(labelled_like(y, x, [o for o in xs if o is not x]) for x, y in zip(xs, ys, strict=True))
 
 
 @op
@@ -77,7 +77,7 @@ def broadcast_like(x: ArrayLike, other: ArrayLike, /, *, exclude: Dims = ()) -> 
     """
     x, other = as_tracer(x), as_tracer(other)
     y = _broadcast_to("broadcast_like", [x], [other, x], exclude)[0]
-    return _joined("broadcast_like", _labelled_like(y, x, [other]), [other, x], exclude)
+    return _joined("broadcast_like", labelled_like(y, x, [other]), [other, x], exclude)
 
 
 def _joined(name: str, y: Tracer, xs: Sequence[Tracer], exclude: Dims) -> Tracer:
@@ -88,7 +88,7 @@ def _joined(name: str, y: Tracer, xs: Sequence[Tracer], exclude: Dims) -> Tracer
     return y
 
 
-def _labelled_like(y: Tracer, x: Tracer, others: Sequence[Tracer]) -> Tracer:
+def labelled_like(y: Tracer, x: Tracer, others: Sequence[Tracer]) -> Tracer:
     """`y`, which is `x` with more dims: those have the labels of the others, and none of their other coordinates."""
     if y.value != x.value:
         arrays = [x, *others]

@@ -31,6 +31,7 @@ from .arguments import (
     size_of,
     union_sizes,
 )  # fmt: skip
+from .broadcasting import labelled_like
 from .contraction import contract
 from .dates import as_numbers, between
 from .sorting import search
@@ -223,6 +224,12 @@ def _gradient(x: ArrayLike, dim: str, spacing: ArrayLike, edge_order: int, /) ->
     if places is not None:
         dim_of("gradient", places, dim)
         union_sizes("gradient", (x, places))
+    y = _slope(x, dim, places, step, edge_order)
+    # Slopes lie where the samples do, but are computed from neighbours.
+    return labelled_like(y, x, [] if places is None else [places])
+
+
+def _slope(x: Tracer, dim: str, places: Tracer | None, step: Tracer, edge_order: int) -> Tracer:
     if edge_order == 1 and places is None:
         before, after = _neighbours(x, dim)
         steps = p.cast(build.binary("sub", after, before), x.dtype)
