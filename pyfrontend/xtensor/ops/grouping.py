@@ -1,26 +1,24 @@
 """Groups by label: groupby, groupby_bins and resample, as in xarray. Reductions with weights are in weights.py.
 
-xarray's groupers count the group of each position from its labels. A reduction is then one pass over the array
+groups.py tells the group of each position. A reduction is then one pass over the array
 (`segment_sum` and its like), which is differentiable. By codes that are computed, `groupby(codes, num_groups=12)` needs
 no labels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..base.calls import check_methods
-from ..base.dims import brief, closest, unknown
+from ..base.dims import brief, unknown
 from ..base.errors import (
     ArgumentError,
     ArgumentTypeError,
     DimensionError,
     DTypeError,
-    Error,
-    SizeError,
     UnsupportedError,
 )
 from ..base.lacking import lacks, methods_of
@@ -28,12 +26,22 @@ from ..labels.xarray import bare, is_dataarray
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer
 from ..values.array import Array as Concrete
-from ..values.array import from_values
-from ..values.devices import like
 from . import segment_quantiles, segments
 from .arguments import by_dim, fail, integer, resolve, skips
 from .creation import arange
 from .elementwise import astype, sqrt
+from .groups import (
+    UNLABELLED,
+    Grouping,
+    are_codes,
+    array_of,
+    check_agreement,
+    check_grouper,
+    combined,
+    encoded,
+    labels_for,
+    uncounted,
+)
 from .indexing import isel, read
 from .moving import FARTHEST
 from .operators import where
@@ -43,26 +51,7 @@ from .types import ArrayLike, Dims
 from .weights import squared_size
 
 if TYPE_CHECKING:
-    import xarray
-
-_CODES = (
-    "Give the dim labels, x.assign_coords(time=days), or pass codes: x.groupby(codes, num_groups=12, into='month'), "
-    'with codes = xt.array(days.month - 1, dims="time")'
-)
-
-
-class _Grouping:
-    """Which group each position is in. `codes`: -1 for none; `indexes`: the labels of the groups, by dim.
-
-    Groups by several coordinates are counted along one dim `into`, which the results have in parts.
-    """
-
-    def __init__(self, codes: Any, count: int, into: str, indexes: Sequence[Any] = ()) -> None:
-        self.codes, self.count, self.into = codes, count, into
-        self.indexes = {str(index.name): index for index in indexes}
-        self.known: np.ndarray | None = None if isinstance(codes, Tracer) else np.asarray(codes.values)
-        self.dims: tuple[str, ...] = tuple(codes.dims)
-        self.names = tuple(self.indexes) or (into,)
+    pass
 
 
 class GroupBy:
@@ -73,7 +62,7 @@ class GroupBy:
 
     __slots__ = ("_at", "_grouping", "_name", "_x")
 
-    def __init__(self, name: str, x: Any, grouping: _Grouping, at: StandIn | None) -> None:
+    def __init__(self, name: str, x: Any, grouping: Grouping, at: StandIn | None) -> None:
         self._name, self._x, self._grouping, self._at = name, x, grouping, at
 
     def __repr__(self) -> str:
@@ -136,7 +125,7 @@ class GroupBy:
         counts = np.bincount(known[known >= 0].ravel(), minlength=self._grouping.count)
         if counts.all():
             return y
-        some = _array(self._bare(), counts > 0, (self._grouping.into,))
+        some = array_of(self._bare(), counts > 0, (self._grouping.into,))
         y = astype(y, "f8") if np.dtype(y.dtype).kind in "biu" else y
         return where(some, y, np.nan).transpose(*y.dims)
 
@@ -266,9 +255,9 @@ class GroupBy:
         """What `y` has for the group of each element."""
         g = self._grouping
         if g.known is not None and g.indexes:
-            spread = isel(y, {g.into: _array(self._bare(), np.maximum(g.known, 0), g.dims)})
+            spread = isel(y, {g.into: array_of(self._bare(), np.maximum(g.known, 0), g.dims)})
             inside = g.known >= 0
-            return spread if inside.all() else where(_array(self._bare(), inside, g.dims), spread, np.nan)
+            return spread if inside.all() else where(array_of(self._bare(), inside, g.dims), spread, np.nan)
         y = astype(y, "f8") if np.dtype(y.dtype).kind in "biu" else y
         # From the end, a negative code would be a group.
         codes = where(g.codes < 0, g.count, g.codes)
@@ -361,12 +350,8 @@ def _sought(name: str, index: Any, wanted: Any, x: Any) -> np.ndarray:
     return found
 
 
-def _array(x: Any, values: np.ndarray, dims: Any) -> Any:
-    return from_values(values, dims, device=None if tracing() else like(x))
-
-
 def _positions(x: Any, dim: str) -> Any:
-    return arange(x.sizes[dim], dim=dim) if tracing() else _array(x, np.arange(x.sizes[dim]), (dim,))
+    return arange(x.sizes[dim], dim=dim) if tracing() else array_of(x, np.arange(x.sizes[dim]), (dim,))
 
 
 def _counted(x: Any, skipna: bool | None) -> Any:
@@ -409,8 +394,8 @@ def groupby(
     """
     if num_groups is not None:
         return _by_codes(x, group, num_groups, into)
-    if isinstance(group, Tracer) or _are_codes(group):
-        raise _uncounted(x, group)
+    if isinstance(group, Tracer) or are_codes(group):
+        raise uncounted(x, group)
     if (group is None) == (not groupers):
         raise fail(
             ArgumentError, "groupby", "a coordinate to group by is needed", x,
@@ -422,44 +407,9 @@ def groupby(
     else:
         given = [(one, None) for one in (group if isinstance(group, (list, tuple)) else [group])]
     for name, grouper in groupers.items():
-        _check_grouper(at, name, grouper)
-    found = [_encoded(at, how, _labels(at, one), None) for one, how in given]
-    return GroupBy("groupby", x, found[0] if len(found) == 1 else _combined(at, found), at)
-
-
-def _are_codes(group: Any) -> bool:
-    """Whether a user means numbers of groups: integers without a name, by which labels would be called."""
-    if isinstance(group, (list, tuple)):
-        return bool(group) and all(isinstance(g, (int, np.integer)) for g in group)
-    if not hasattr(group, "dtype"):
-        return False
-    return np.dtype(group.dtype).kind in "iu" and getattr(group, "name", None) is None
-
-
-def _uncounted(x: Any, codes: Any) -> Error:
-    """The error about codes of which nobody says how many groups they count."""
-    count, given = 12, "codes"
-    if not isinstance(codes, Tracer):
-        values = np.asarray(codes.values if hasattr(codes, "dims") else codes)
-        count = int(values.max()) + 1 if values.size else 1
-        if not hasattr(codes, "dims"):
-            dims = [d for d, n in getattr(x, "sizes", {}).items() if values.ndim == 1 and n == len(values)]
-            given = f'xt.array(codes, dims="{dims[0] if dims else "time"}")'
-    return fail(
-        ArgumentTypeError, "groupby", "codes need num_groups=, the number of groups", x,
-        *([codes] if hasattr(codes, "dims") else []), instead=f"Write x.groupby({given}, num_groups={count})",
-    )  # fmt: skip
-
-
-def _check_grouper(at: StandIn, name: str, grouper: Any) -> None:
-    from xarray import groupers
-
-    if not isinstance(grouper, groupers.Grouper):
-        raise fail(
-            ArgumentTypeError, "groupby", f"{name}= takes a grouper of xarray.groupers, not {brief(grouper)}", at.x,
-            instead=f'Write x.groupby("{name}") for the values of a coordinate, x.groupby_bins("{name}", 3) for bins, '
-            "or x.groupby(codes, num_groups=3)",
-        )  # fmt: skip
+        check_grouper(at, name, grouper)
+    found = [encoded(at, how, labels_for(at, one), None) for one, how in given]
+    return GroupBy("groupby", x, found[0] if len(found) == 1 else combined(at, found), at)
 
 
 def _by_codes(x: Any, codes: Any, num_groups: int, into: str) -> GroupBy:
@@ -477,100 +427,8 @@ def _by_codes(x: Any, codes: Any, num_groups: int, into: str) -> GroupBy:
     plain = codes if isinstance(codes, Tracer) else StandIn("groupby", codes).bare
     at = None if isinstance(x, Tracer) or not hasattr(x, "dims") else StandIn("groupby", x)
     if at is not None and not isinstance(codes, Tracer):
-        _check_agreement(at, bare(codes) if isinstance(codes, Concrete) else codes)
-    return GroupBy("groupby", x, _Grouping(plain, count, into), at)
-
-
-def _check_part(at: StandIn, group: str) -> None:
-    """Refuses a part of dates, as in "time.month", that they do not have."""
-    base, dot, part = group.partition(".")
-    if not dot or base not in at.dataset.coords:
-        return
-    dates = getattr(at.dataset[base], "dt", None)
-    if dates is None:
-        raise fail(
-            ArgumentTypeError, at.op, f"the labels along {base!r} are not dates, and have no part {part!r}", at.x,
-            instead=f"Group by the labels themselves: x.{at.op}({base!r})",
-        )  # fmt: skip
-    if not hasattr(dates, part):
-        near = closest(part, [n for n in dir(dates) if not n.startswith("_")])
-        instead = f"Did you mean {base}.{near}?" if near else 'Parts are those of xarray, such as "time.month"'
-        raise fail(ArgumentTypeError, at.op, f"dates have no part {part!r}, as {group!r} asks", at.x, instead=instead)
-
-
-def _labels(at: StandIn, group: Any) -> xarray.DataArray:
-    """What is grouped by, over dims of the array."""
-    group = group.to_xarray() if isinstance(group, Concrete) else group
-    if isinstance(group, str):
-        base = group.partition(".")[0]
-        if base not in at.dataset.coords and base not in at.dataset.dims:
-            raise unknown(at.op, base, [*dict.fromkeys([*at.x.dims, *map(str, at.dataset.coords)])])
-        if isinstance(at.x, Tracer):
-            at.needs([d for d in (base,) if d in at.x.dims], _CODES)
-        _check_part(at, group)
-        found = at.asked(lambda s: s[group])
-        at.consult(found.dims)
-    elif is_dataarray(group):
-        found = group
-    else:
-        raise fail(ArgumentTypeError, at.op, f"groups are a name or an array, not {brief(group)}", at.x, instead=_CODES)
-    lacking = [d for d in found.dims if d not in at.x.dims]
-    if lacking:
-        raise unknown(at.op, str(lacking[0]), at.x.dims)
-    if not found.dims:
-        raise fail(ArgumentError, at.op, f"the coordinate {found.name!r} has no dim to group along", at.x)
-    _check_agreement(at, found)
-    return found
-
-
-def _check_agreement(at: StandIn, group: xarray.DataArray) -> None:
-    """That what is grouped by has the labels and the sizes of the array: nothing is aligned."""
-    for d in map(str, group.dims):
-        if d not in at.x.dims:
-            continue
-        if isinstance(at.x.sizes[d], int) and group.sizes[d] != at.x.sizes[d]:
-            problem = f"dim {d!r} has size {at.x.sizes[d]} in the array and {group.sizes[d]} in what it is grouped by"
-            raise fail(SizeError, at.op, problem, at.x)
-        mine, other = (labels.coords.variables.get(d) for labels in (at.dataset, group))
-        if mine is not None and other is not None and not mine.equals(other):
-            raise fail(
-                DimensionError, at.op, f"the labels of dim {d!r} differ between the array and what it is grouped by",
-                at.x, instead=f'Pair them by label, x, group = xarray.align(x, group, join="inner"); or by '
-                f"position, group.drop_vars({d!r})",
-            )  # fmt: skip
-
-
-def _encoded(at: StandIn, grouper: Any, labels: xarray.DataArray, into: str | None) -> _Grouping:
-    """The codes that a grouper of xarray finds for labels."""
-    from xarray import groupers
-
-    found = at.asked(lambda _: (grouper or groupers.UniqueGrouper()).factorize(labels))
-    codes = np.asarray(found.codes.values).astype("i8")
-    name = into or str(found.unique_coord.dims[0] if found.unique_coord.dims else labels.name or "group")
-    index = found.full_index.rename(name)
-    dims = tuple(map(str, found.codes.dims))
-    return _Grouping(_array(at.bare, codes, dims), len(index), name, [index])
-
-
-def _combined(at: StandIn, parts: list[_Grouping]) -> _Grouping:
-    """The groups of several coordinates, of which each combination is one."""
-    import xarray
-
-    names = [part.into for part in parts]
-    if not names:
-        raise fail(ArgumentError, at.op, "the list of coordinates is empty", at.x)
-    if len({*names}) < len(names):
-        raise fail(ArgumentError, at.op, f"a coordinate is grouped by twice: {names}", at.x)
-    codes: Any = xarray.Variable((), np.int64(0))
-    count = 1
-    for part in parts:
-        own = xarray.Variable(part.dims, part.known)
-        codes = (codes * part.count + own).where((codes >= 0) & (own >= 0), np.int64(-1))
-        count *= part.count
-    found = codes.transpose(*[d for d in at.x.dims if d in codes.dims])
-    indexes = [part.indexes[name] for part, name in zip(parts, names, strict=True)]
-    into = "_".join([*names, *at.x.dims])  # which no dim is called
-    return _Grouping(_array(at.bare, found.values, tuple(map(str, found.dims))), count, into, indexes)
+        check_agreement(at, bare(codes) if isinstance(codes, Concrete) else codes)
+    return GroupBy("groupby", x, Grouping(plain, count, into), at)
 
 
 def groupby_bins(x: ArrayLike, group: Any, bins: Any, /, **options: Any) -> GroupBy:
@@ -592,12 +450,12 @@ def groupby_bins(x: ArrayLike, group: Any, bins: Any, /, **options: Any) -> Grou
     from xarray import groupers
 
     at = StandIn("groupby_bins", x)
-    labels = _labels(at, group)
+    labels = labels_for(at, group)
     try:
         grouper = groupers.BinGrouper(bins=bins, **options)
     except TypeError as error:
         raise fail(ArgumentTypeError, "groupby_bins", str(error), x) from None
-    return GroupBy("groupby_bins", x, _encoded(at, grouper, labels, f"{labels.name}_bins"), at)
+    return GroupBy("groupby_bins", x, encoded(at, grouper, labels, f"{labels.name}_bins"), at)
 
 
 def resample(
@@ -638,9 +496,9 @@ def resample(
         raise unknown("resample", dim, at.x.dims)
     at.consult((dim,))
     if dim not in at.dataset.indexes:
-        raise fail(ArgumentError, "resample", f"dim {dim!r} has no dates", x, instead=_CODES)
+        raise fail(ArgumentError, "resample", f"dim {dim!r} has no dates", x, instead=UNLABELLED)
     grouper = freq
     if not isinstance(freq, groupers.Resampler):
         how: Any = {"closed": closed, "label": label, "offset": offset, "origin": origin}
         grouper = groupers.TimeResampler(freq=freq, **how)
-    return GroupBy("resample", x, _encoded(at, grouper, at.dataset[dim], dim), at)
+    return GroupBy("resample", x, encoded(at, grouper, at.dataset[dim], dim), at)
