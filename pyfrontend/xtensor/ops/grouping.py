@@ -1,8 +1,7 @@
 """Groups by label: groupby, groupby_bins and resample, as in xarray. Reductions with weights are in weights.py.
 
-groups.py tells the group of each position. A reduction is then one pass over the array
-(`segment_sum` and its like), which is differentiable. By codes that are computed, `groupby(codes, num_groups=12)` needs
-no labels.
+groups.py tells the group of each position. A reduction is then one pass over the array (`segment_sum` and its like),
+which is differentiable. By codes that are computed, `groupby(codes, num_groups=12)` needs no labels.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from ..labels.xarray import bare, is_dataarray
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer
 from ..values.array import Array as Concrete
-from . import segment_quantiles, segments
+from . import quantiles, reductions, segment_quantiles, segments
 from .arguments import by_dim, fail, integer, resolve, skips
 from .creation import arange
 from .elementwise import astype, sqrt
@@ -99,7 +98,33 @@ class GroupBy:
         dims = self._grouping.dims
         if dim is None:
             return ()
-        return tuple(d for d in resolve(self._name, self._x.dims, dim) if d not in dims)
+        named = resolve(self._name, self._x.dims, dim)
+        lacking = [d for d in dims if d not in named]
+        if lacking:
+            raise fail(
+                DimensionError, self._name, f"the groups span the dims {dims}, and dim={dim!r} lacks {lacking[0]!r}",
+                self._x, instead=f"Leave dim= out to reduce these, or name all of them; for {dim!r} alone, reduce the "
+                "array itself",
+            )  # fmt: skip
+        return tuple(d for d in named if d not in dims)
+
+    def _within(self, kind: str, dim: Dims, skipna: bool | None = None, *how: Any, **options: Any) -> Any:
+        """The reduction over dims none of which is grouped, as in xarray: it keeps the grouped dims. None for others.
+
+        As in other results that keep them, what is in no group is NaN."""
+        g = self._grouping
+        named = () if dim is None else resolve(self._name, self._x.dims, dim)
+        if not named or any(d in g.dims for d in named):
+            return None
+        if kind == "count":
+            y = reductions.sum(_counted(self._x, True), named)
+        else:
+            reduce = getattr(quantiles if kind in ("median", "quantile") else reductions, kind)
+            y = reduce(self._x, *how, dim=named, **options, **({} if kind in ("any", "all") else {"skipna": skipna}))
+        if g.known is None or not g.indexes or (g.known >= 0).all():
+            return y
+        y = astype(y, "f8") if np.dtype(y.dtype).kind in "biu" else y
+        return where(array_of(self._bare(), g.known >= 0, g.dims), y, np.nan).transpose(*y.dims)
 
     def _finished(self, y: Any, **coords: Any) -> Any:
         """The result with the labels of the groups, and with `coords`."""
@@ -134,29 +159,38 @@ class GroupBy:
         return getattr(segments, f"segment_{kind}")(x, g.codes, g.count, into=g.into, skipna=skipna)
 
     def _reduced(self, kind: str, dim: Dims, skipna: bool | None) -> Any:
+        within = self._within(kind, dim, skipna)
+        if within is not None:
+            return within
         y, rest = self._segment(kind, self._bare(), skipna), self._rest(dim)
         if rest:
             y = getattr(y, kind)(rest, skipna=skipna)
         return self._finished(self._empty_as_nan(y))
 
     def sum(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
-        """Returns the sum of each group, and over `dim` where it names more dims than the grouped one."""
+        """Returns the sum of each group: over the grouped dim, and over the others that `dim` names with it.
+
+        If `dim` lacks the grouped dim, the sum is over `dim` alone, and keeps the grouped dim, as in xarray.
+        """
         return self._reduced("sum", dim, skipna)
 
     def prod(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
-        """Returns the product of each group, as `sum`."""
+        """Returns the product of each group. `dim` is that of `sum`."""
         return self._reduced("prod", dim, skipna)
 
     def max(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
-        """Returns the largest value of each group, as `sum`. Ties share the gradient."""
+        """Returns the largest value of each group. `dim` is that of `sum`. Ties share the gradient."""
         return self._reduced("max", dim, skipna)
 
     def min(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
-        """Returns the smallest value of each group, as `sum`. Ties share the gradient."""
+        """Returns the smallest value of each group. `dim` is that of `sum`. Ties share the gradient."""
         return self._reduced("min", dim, skipna)
 
     def mean(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
-        """Returns the mean of each group, as `sum`."""
+        """Returns the mean of each group. `dim` is that of `sum`."""
+        within = self._within("mean", dim, skipna)
+        if within is not None:
+            return within
         return self._finished(self._mean(self._bare(), dim, skipna))
 
     def _mean(self, x: Any, dim: Dims, skipna: bool | None) -> Any:
@@ -167,11 +201,17 @@ class GroupBy:
         return total / self._segment("sum", _counted(x, skipna), None).sum(rest)
 
     def var(self, dim: Dims = None, *, ddof: int = 0, skipna: bool | None = None) -> Any:
-        """Returns the variance of each group, divided by n - ddof, as `sum`."""
+        """Returns the variance of each group, divided by n - ddof. `dim` is that of `sum`."""
+        within = self._within("var", dim, skipna, ddof=ddof)
+        if within is not None:
+            return within
         return self._finished(self._variance(dim, ddof, skipna))
 
     def std(self, dim: Dims = None, *, ddof: int = 0, skipna: bool | None = None) -> Any:
         """Returns the standard deviation of each group, as `var`. Its derivative is 0 where all are equal."""
+        within = self._within("std", dim, skipna, ddof=ddof)
+        if within is not None:
+            return within
         variance = self._variance(dim, ddof, skipna)
         flat = variance == 0
         return self._finished(where(flat, variance, sqrt(where(flat, 1.0, variance))))
@@ -187,11 +227,20 @@ class GroupBy:
         return squares / (count - ddof).clip(min=0).astype(squares.dtype)
 
     def median(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
-        """Returns the median of each group, as `sum`."""
+        """Returns the median of each group. `dim` is that of `sum`."""
+        within = self._within("median", dim, skipna)
+        if within is not None:
+            return within
         return self._finished(self._ordered("median", dim, skipna=skipna))
 
     def quantile(self, q: Any, dim: Dims = None, *, method: str = "linear", skipna: bool | None = None) -> Any:
-        """Returns the quantiles `q` of each group, as `sum`. Several `q` give a new last dim "quantile"."""
+        """Returns the quantiles `q` of each group, several of them along a new last dim "quantile".
+
+        `dim` is that of `sum`.
+        """
+        within = self._within("quantile", dim, skipna, q, method=method)
+        if within is not None:
+            return within
         y = self._ordered("quantile", dim, q=q, method=method, skipna=skipna)
         level = np.asarray(q, "f8")
         return self._finished(y, quantile=(("quantile",) if level.ndim else (), level))
@@ -203,17 +252,26 @@ class GroupBy:
         return getattr(segment_quantiles, f"segment_{kind}")(x, codes, g.count, into=g.into, **how)
 
     def count(self, dim: Dims = None) -> Any:
-        """Returns how many elements of each group are not NaN: i8, as `sum`."""
+        """Returns how many elements of each group are not NaN, as i8. `dim` is that of `sum`."""
+        within = self._within("count", dim)
+        if within is not None:
+            return within
         y, rest = self._segment("sum", _counted(self._bare(), True), None), self._rest(dim)
         return self._finished(self._empty_as_nan(y.sum(rest) if rest else y))
 
     def any(self, dim: Dims = None) -> Any:
-        """Tells whether an element of each group differs from 0, as `sum`."""
+        """Tells whether an element of each group differs from 0. `dim` is that of `sum`."""
+        within = self._within("any", dim)
+        if within is not None:
+            return within
         y, rest = self._segment("max", self._bare() != 0, None), self._rest(dim)
         return self._finished(y.any(rest) if rest else y)
 
     def all(self, dim: Dims = None) -> Any:
-        """Tells whether every element of each group differs from 0, as `sum`."""
+        """Tells whether every element of each group differs from 0. `dim` is that of `sum`."""
+        within = self._within("all", dim)
+        if within is not None:
+            return within
         y, rest = self._segment("min", self._bare() != 0, None), self._rest(dim)
         return self._finished(y.all(rest) if rest else y)
 

@@ -464,3 +464,39 @@ def test_groups_of_other_labels_are_not_paired_by_position() -> None:
         xt.jit(lambda v: v.groupby(kind).sum())(x)
     with pytest.raises(xt.DimensionError, match="differ between the operands"):
         xt.jit(lambda v, k: v.groupby(k, num_groups=2).sum())(x, kind)
+
+
+REDUCTIONS: dict[str, Callable[[Any, Any], Any]] = {
+    **{
+        k: lambda g, dim, k=k: getattr(g, k)(dim) for k in ("sum", "prod", "max", "min", "mean", "var", "std", "median")
+    },
+    "quantile": lambda g, dim: g.quantile(0.3, dim),
+    "count": lambda g, dim: g.count(dim),
+    "any": lambda g, dim: g.any(dim),
+    "all": lambda g, dim: g.all(dim),
+}
+
+
+@pytest.mark.parametrize("kind", REDUCTIONS)
+@pytest.mark.parametrize("dim", ["lat", "time", ("time", "lat"), ..., None])
+def test_the_dims_that_groups_reduce_are_xarrays(kind: str, dim: Any) -> None:
+    x = xr.DataArray(
+        np.random.default_rng(0).integers(0, 9, (6, 4)) / 2.0,
+        dims=("time", "lat"),
+        coords={"time": pd.date_range("2020-01-01", periods=6, freq="20D"), "lat": [1.0, 2.0, 3.0, 4.0]},
+        name="h",
+    )
+    want = REDUCTIONS[kind](x.groupby("time.month"), dim).drop_vars("quantile", errors="ignore")
+    f = REDUCTIONS[kind]
+    a = xt.as_array(x)
+    for got in (f(a.groupby("time.month"), dim), xt.jit(lambda a: f(a.groupby("time.month"), dim))(a)):
+        xr.testing.assert_allclose(got.to_xarray().drop_vars("quantile", errors="ignore"), want)
+    xr.testing.assert_allclose(f(xt.groupby(x, "time.month"), dim).drop_vars("quantile", errors="ignore"), want)
+
+
+def test_groups_that_keep_their_dim_have_nan_outside_of_all_groups() -> None:
+    x = xt.as_array(xr.DataArray(np.arange(6.0).reshape(3, 2), dims=("lat", "k"), coords={"lat": [1.0, 2.0, 9.0]}))
+    np.testing.assert_array_equal(x.groupby_bins("lat", [0, 1.5, 4]).sum("k").values, [1.0, 5.0, np.nan])
+    codes = xt.array([[0, 1], [1, 0], [2, 2]], ("lat", "k"))
+    with pytest.raises(xt.DimensionError, match="lacks 'lat'"):
+        x.groupby(codes, num_groups=3).sum("k")
