@@ -131,8 +131,17 @@ class GroupBy:
         at, grouping = self._at, self._grouping
         if at is None:
             return y
+        if self._is_each():
+            return at.labelled(y, at.dataset.assign_coords(coords), reduced=True)
         found = at.dataset.drop_dims(grouping.dims, errors="ignore").assign_coords({**grouping.indexes, **coords})
         return at.labelled(self._parted(y), found, reduced=True)
+
+    def _is_each(self) -> bool:
+        """Whether each element along a dim is a group, called as its label: the dim stays as it is, as in xarray."""
+        g, name = self._grouping, self._name
+        if name != "groupby" or g.known is None or g.dims != (g.into,) or g.into not in g.indexes:
+            return False
+        return np.array_equal(g.known, np.arange(g.count))
 
     def _parted(self, y: Any) -> Any:
         """With a dim for each coordinate that is grouped by."""

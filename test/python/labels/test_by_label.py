@@ -500,3 +500,26 @@ def test_groups_that_keep_their_dim_have_nan_outside_of_all_groups() -> None:
     codes = xt.array([[0, 1], [1, 0], [2, 2]], ("lat", "k"))
     with pytest.raises(xt.DimensionError, match="lacks 'lat'"):
         x.groupby(codes, num_groups=3).sum("k")
+
+
+@pytest.mark.parametrize("kind", ["mean", "std", "median", "first", "count"])
+@pytest.mark.parametrize("labels", [[1.0, 2.0, 5.0], [3.0, 2.0, 1.0], [1.0, 2.0, 2.0], None])
+def test_groups_of_one_element_keep_coordinates(labels: Any, kind: str) -> None:
+    coords = {"region": ("lat", list("aab")), "area": (("lat", "k"), np.ones((3, 2))), "run": 2}
+    x = xr.DataArray(np.arange(6.0).reshape(3, 2), dims=("lat", "k"), coords=coords, name="h")
+    x = x if labels is None else x.assign_coords(lat=labels)
+    want = getattr(x.groupby("lat"), kind)()
+    a = xt.as_array(x)
+    found = [getattr(a.groupby("lat"), kind)()]
+    if labels is not None:  # a compiled function needs labels
+        found.append(xt.jit(lambda a: getattr(a.groupby("lat"), kind)())(a))
+    for got in found:
+        xr.testing.assert_allclose(got.to_xarray(), want)
+        assert set(got.coords) == set(want.coords)
+
+
+def test_groups_in_another_order_than_the_dim_lose_its_other_coordinates() -> None:
+    # xarray keeps them in the order of the dim, beside groups that they do not belong to.
+    x = xr.DataArray([0.0, 1.0, 2.0], dims="lat", coords={"lat": [3, 1, 2], "region": ("lat", list("abc"))})
+    got = xt.as_array(x).groupby("lat").mean()
+    assert (set(got.coords), got.coords["lat"].values.tolist()) == ({"lat"}, [1, 2, 3])
