@@ -64,7 +64,7 @@ def skips(op: str, skipna: bool | None) -> bool:
 
 def is_inner(op: str) -> bool:
     """Whether another public function is made of this call: what options forbid is for the calls of users."""
-    return local.op.rpartition(".")[2] not in ("", op)
+    return local.op.rpartition(".")[2] not in ("", op.rpartition(".")[2])
 
 
 def forbid_pairs(op: str, xs: Sequence[Tracer], besides: Sequence[str] = ()) -> None:

@@ -13,7 +13,7 @@ from ..base.errors import DimensionError
 from ..call.dispatch import op
 from ..linalg import cholesky
 from ..ops import promotion as p
-from ..ops.arguments import fail, names_of, size_of
+from ..ops.arguments import fail, forbid_pairs, names_of, size_of
 from ..ops.contraction import contract
 from ..ops.creation import sizes_of
 from ..ops.types import Array, ArrayLike
@@ -186,7 +186,7 @@ def multivariate_normal(
     batches with a draw each, and row. Differentiable with respect to both.
 
     Raises:
-        DimensionError: `cov` does not have the dims `dims`.
+        DimensionError: `cov` does not have the dims `dims`; or options forbid outer products, and `mean` lacks row.
         SizeError: `cov` is not square, a dim has two sizes, or a size is negative.
         DTypeError: `dtype` is not a float.
 
@@ -216,6 +216,7 @@ def _multivariate_normal(
             raise fail(DimensionError, name, f"dim {d!r} is one of the covariance", matrix, instead=f"Leave {d}= out")
     if col in center.dims:
         raise fail(DimensionError, name, f"the mean has dim {col!r}", center, instead=f"Its dim is {row!r}: rename it")
+    forbid_pairs(name, (center, matrix), besides=(col,))
     factor = as_tracer(cholesky(matrix, dims=pair))
     # z lies along row, and L along (row, col): the numbers do not depend on how the second dim is called.
     inner = build.rename(factor, {row: col, col: row})
