@@ -21,6 +21,7 @@ from .arguments import (
     dims_of,
     extend,
     fail,
+    forbid_pairs,
     integer,
     is_inner,
     is_scalar,
@@ -29,6 +30,7 @@ from .arguments import (
     number,
     reorder,
     size_of,
+    skips,
     union_sizes,
 )  # fmt: skip
 from .broadcasting import labelled_like
@@ -308,7 +310,7 @@ def _fitted_as_numbers(x: Any, *rest: Any, **keywords: Any) -> Any:
 @op(joins=True, static=_fitted_as_numbers)
 def polyfit(
     x: ArrayLike, y: ArrayLike, deg: int, /, dim: str | None = None, w: ArrayLike | None = None, *,
-    degree_dim: str = "degree",
+    degree_dim: str = "degree", skipna: bool | None = None,
 ) -> Array:  # fmt: skip
     """Returns the coefficients of the polynomial in `x` of degree `deg` that fits `y` along `dim` by least squares.
 
@@ -316,9 +318,11 @@ def polyfit(
     `dim` may be left out if `x` has one dim. `w` are weights of the residuals, not of their squares. The result has
     the other dims of `x`, then those of `y`. If several polynomials fit equally, their coefficients of least norm are
     returned. `x` may be a DataArray of dates, which count in nanoseconds since 1970, as in xarray.
+    skipna: whether samples whose `y` is NaN are left out; by default, `xt.option(skipna=)` decides. Without samples,
+    the coefficients are NaN.
 
     Raises:
-        DimensionError: `x` or `y` does not have `dim`.
+        DimensionError: `x` or `y` does not have `dim`; options forbid outer products, and `w` has a dim of its own.
         SizeError: a dim has two sizes.
         ArgumentError: `deg` is negative.
 
@@ -337,6 +341,11 @@ def polyfit(
     dim = dim_of("polyfit", x, dim)
     dim_of("polyfit", y, dim)
     sizes = union_sizes("polyfit", (x, y, *rest))
+    forbid_pairs("polyfit", (x, y, *rest))
+    there = build.compare("eq", y, y) if skips("polyfit", skipna) else None
+    if there is not None:
+        y, weight = (build.select(there, v, p.zero(v.dtype)) for v in (y, *(rest or [p.constant(1, y.dtype)])))
+        rest = [weight]
     check_name(degree_dim)
     if degree_dim in sizes:
         raise fail(DimensionError, "polyfit", f"the new dim {degree_dim!r} is there already", x, y)
@@ -356,7 +365,10 @@ def polyfit(
     order = dict.fromkeys([degree_dim, *matrix.dims, *y.dims])
     found = contract([inverse, y], (dim,), tuple(order))
     order = dict.fromkeys([degree_dim, *(d for d in order if d != dim)])
-    return p.cast(reorder(build.binary("div", found, length), tuple(order)), dtype)
+    found = build.binary("div", found, length)
+    if there is not None:
+        found = build.select(build.reduce("any", there, (dim,)), found, p.constant(np.nan, found.dtype))
+    return p.cast(reorder(found, tuple(order)), dtype)
 
 
 @op(joins=True)

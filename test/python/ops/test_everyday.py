@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import xarray as xr
 import xtensor as xt
 from against import examples, finished, named, ours, same
 from composites import Composites, Row, ascending, spread
 from hypothesis import given
 from hypothesis import strategies as st
+from xtensor.testing import check_gradients
 
 X = spread(c=3, t=8)
 Y = spread(t=8, seed=1)
@@ -268,7 +270,6 @@ def test_a_number_without_a_bin_is_told(number: int, compiled: bool) -> None:
 
 def test_labels_of_coefficients() -> None:
     """As in xarray, they are powers; without labels the highest power comes first."""
-    import xarray as xr
 
     x = xr.DataArray(Y.values, dims="t", coords={"t": np.arange(8) * 0.5})
     c = xr.DataArray([1.0, -2.0, 0.5], dims="degree", coords={"degree": [0, 1, 2]})
@@ -338,7 +339,6 @@ def test_wrong_arguments(name: str) -> None:
 
 
 def test_results_of_dataarrays_keep_their_labels() -> None:
-    import xarray as xr
 
     x = xr.DataArray(X.values, dims=("c", "t"), coords={"c": list("abc"), "t": T.values})
     got = xt.cov(x, x.rename(c="d"), "t")
@@ -405,3 +405,40 @@ def test_gradient_of_two_samples_at_places(open: tuple[str, ...]) -> None:
     np.testing.assert_allclose(f(xt.array(x, "t"), xt.array(places, "t")).values, np.gradient(x, places))
     slope = xt.jit(xt.grad(lambda x, p: xt.gradient(x, "t", spacing=p).isel(t=0)), dynamic_dims=open)
     np.testing.assert_allclose(slope(xt.array(x, "t"), xt.array(places, "t")).values, [-0.25, 0.25])
+
+
+@pytest.mark.filterwarnings("ignore:Polyfit may be")
+def test_a_fit_leaves_out_nan_as_xarray_does() -> None:
+    t = np.array([0.0, 1.0, 2.5, 3.0, 4.0, 6.0])
+    y = np.random.default_rng(0).normal(size=(6, 4))
+    y[1, 0] = y[2, 1] = y[5, 1] = np.nan
+    y[1:, 2], y[:, 3] = np.nan, np.nan  # a sample, and none
+    x = xr.DataArray(y, dims=("t", "c"), coords={"t": t})
+    w = xt.array(np.linspace(0.5, 2.0, 6), "t")
+    want = x.polyfit("t", 2).polyfit_coefficients.values
+    np.testing.assert_allclose(xt.polyfit(x.t, x, 2, skipna=True).values, want, rtol=1e-9, atol=1e-12)
+    got = xt.polyfit(x.t, x, 2, w=w, skipna=True).values
+    kept = [i for i in range(6) if i != 1]
+    np.testing.assert_allclose(got[:, 0], np.polyfit(t[kept], y[kept, 0], 2, w=w.values[kept]), rtol=1e-9)
+    with xt.option(skipna=True):
+        np.testing.assert_array_equal(xt.polyfit(x.t, x, 2).values, xt.polyfit(x.t, x, 2, skipna=True).values)
+        assert np.isnan(xt.polyfit(x.t, x, 2, skipna=False).values[:, 0]).all()
+    assert np.isnan(xt.polyfit(x.t, x, 2).values).all()
+    places = xt.array(t, "t")
+    check_gradients(lambda y: xt.polyfit(places, y, 1, skipna=True), (xt.array(y[:, 1], "t"),), order=1)
+
+
+def test_options_forbid_weights_and_means_of_other_dims() -> None:
+    t, key = xt.arange(4.0, dim="time"), xt.random.key(0)
+    with xt.option(outer="forbid"):
+        with pytest.raises(xt.DimensionError, match=r"xt\.polyfit: an outer product over .* and \['tim'\]"):
+            xt.polyfit(t, t * 2.0, 1, w=xt.ones(tim=4))
+        with pytest.raises(xt.DimensionError, match=r"multivariate_normal: an outer product over \['feature'\]"):
+            xt.random.multivariate_normal(key, xt.ones(feature=3), xt.eye(row=3, col=3))
+        with pytest.raises(xt.DimensionError, match=r"layer_norm: an outer product"):
+            xt.nn.layer_norm(xt.ones(sample=2, feature=3), "feature", xt.ones(feat=3))
+        assert xt.polyfit(t, xt.ones(time=4, c=2), 1, w=t).dims == ("degree", "c")
+        assert xt.random.multivariate_normal(key, xt.ones(row=3, batch=2), xt.eye(row=3, col=3)).dims == (
+            "batch",
+            "row",
+        )
