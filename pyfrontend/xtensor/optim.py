@@ -21,7 +21,7 @@ import numpy as np
 from . import tree
 from .base.calls import call_with, in_words, with_article
 from .base.dtypes import is_float, is_inexact
-from .base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, SizeError
+from .base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, SizeError, trimmed
 from .base.refusals import not_an_array
 from .call.arrays import array
 from .call.dispatch import op
@@ -114,6 +114,7 @@ class _Told(functools.partial[Any]):
     name: str
     parameters: tuple[str, ...]
 
+    @trimmed
     def __call__(self, /, *args: Any, **keywords: Any) -> Any:
         if keywords or len(args) != len(self.parameters):
             try:

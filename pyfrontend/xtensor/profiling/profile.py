@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import threading
@@ -17,7 +18,7 @@ from typing import Any, cast
 import numpy as np
 
 from .. import _native
-from ..base.errors import ArgumentError, file_error
+from ..base.errors import ArgumentError, file_error, trimmed
 from ..base.files import path_of, write_file
 from ..compiler.profiled import Kernel, kernel_of, kernels_of, program_of
 from ..values.options import profiled
@@ -44,13 +45,12 @@ def _collect() -> None:
 
 def _check_place(path: Path) -> None:
     """What can be told before the block runs."""
-    why = ""
+    problem = f"xt.profile: {path} cannot be written"
     if not path.absolute().parent.is_dir():
-        why = f"there is no folder {path.parent}"
-    elif path.is_dir():
-        why = "it is a folder"
-    if why:
-        raise ArgumentError(f"xt.profile: {path} cannot be written: {why}")
+        missing = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+        raise file_error(ArgumentError, f"{problem}: there is no folder {path.parent}", missing)
+    if path.is_dir():
+        raise ArgumentError(f"{problem}: it is a folder")
 
 
 class profile:  # noqa: N801 (used like a function)
@@ -72,6 +72,7 @@ class profile:  # noqa: N801 (used like a function)
     p.seconds the time of the block, and p.trace() the content of the file. ArgumentError if the file cannot be written.
 
     Raises:
+        MissingFileError: the folder of the file does not exist.
         ArgumentError: the file cannot be written.
 
     Example:
@@ -89,6 +90,7 @@ class profile:  # noqa: N801 (used like a function)
         self._begin = self._end = self._thread = 0
         self._entered = False
 
+    @trimmed
     def __enter__(self) -> profile:
         if self._entered:
             raise ArgumentError("xt.profile: this one has recorded a block already; make another one")
@@ -104,6 +106,7 @@ class profile:  # noqa: N801 (used like a function)
         self._begin = time.monotonic_ns()
         return self
 
+    @trimmed
     def __exit__(self, kind: object = None, error: BaseException | None = None, traceback: object = None) -> None:
         if not self._entered or self._end:
             raise ArgumentError("xt.profile: no block of this one is there to end")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from .. import _native
 from ..base.calls import call_with, shown
-from ..base.dims import check_name, suggestion
+from ..base.dims import brief, check_name, suggestion
 from ..base.errors import ArgumentTypeError, DimensionError, Error, MemoryError_, UnsupportedError, trimmed
 from ..call import out_of_memory
 from ..call.arguments import Call, StaticNames, name_of, place_of, signature_of
@@ -202,6 +202,11 @@ class Jitted(Function, Pickled, Generic[P, R]):
             its = {name for name in own if name in signature.parameters}
             kwargs = {**kwargs, **{name: own[name] for name in its if own[name] is not None}}
             path, profile = (None if name in its else own[name] for name in own)
+        if profile is not None and not hasattr(profile, "kernels"):
+            raise ArgumentTypeError(
+                f"xt.jit: profile= of explore is the p of `with xt.profile() as p`, not {brief(profile)}. Call f in "
+                "such a block, and write f.explore(.., profile=p)"
+            )
         program, _, target = self._compiler.abstract(args, kwargs)
         code = code_of(self.__wrapped__)
         measured = profile.kernels(program.name, target.name, types_of(program)) if profile is not None else ()

@@ -90,3 +90,40 @@ def test_a_rule_that_returns_y_of_other_dims() -> None:
     f.defpushforward(lambda p, t: (xt.sum(p[0]), 2.0 * t[0]))
     with pytest.raises(xt.DimensionError, match=r"returns float64 \(\) where <lambda> itself returns float64 \(i: 2\)"):
         xt.grad(lambda x: xt.sum(f(x)))(X)
+
+
+WITH_FILES: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
+    "explore of a path": (
+        xt.ArgumentTypeError,
+        r"with xt\.profile\(\) as p`, not .*'trace\.json'",
+        lambda: xt.jit(xt.sin).explore(X, profile="trace.json"),
+    ),
+    "explore of another block": (xt.ArgumentError, "calls of no program", lambda: explored_elsewhere()),
+    "memory": (xt.ArgumentTypeError, "gets 2 arguments", lambda: xt.jit(lambda x: x).memory(X, 1)),
+    "update": (
+        xt.ArgumentTypeError,
+        "the state is what init",
+        lambda: xt.optim.adam(0.1).update({"w": X}, {"w": X}, None),
+    ),
+    "profile": (
+        xt.MissingFileError,
+        "there is no folder /nope",
+        lambda: xt.profile("/nope/a.json").__enter__(),
+    ),
+}
+
+
+def explored_elsewhere() -> Any:
+    with xt.profile() as p:
+        pass
+    return xt.jit(xt.sin).explore(X, profile=p)
+
+
+@pytest.mark.parametrize("name", WITH_FILES)
+def test_methods_leave_their_frames_out(name: str) -> None:
+    kind, message, call = WITH_FILES[name]
+    with pytest.raises(kind, match=message) as caught:
+        call()
+    assert frames_of_the_package(caught.value) <= 1
+    if isinstance(caught.value, FileNotFoundError):
+        assert caught.value.filename == "/nope/a.json"
