@@ -13,9 +13,11 @@ from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from ..base.errors import ArgumentError, CompileError, file_error
-from ..base.files import write_file
+from ..base.calls import shown
+from ..base.errors import ArgumentError, ArgumentTypeError, CompileError, file_error
+from ..base.files import path_of, write_file
 from ..compiler import supports
+from ..compiler.profiled import types_of
 from ..ir.context import compiler, diagnosed
 from ..ir.location import absolute
 from .groups import Measured, groups_of
@@ -62,6 +64,19 @@ script-src '{script_hash}'; base-uri 'none'; form-action 'none'">
 </body>
 </html>
 """
+
+
+def measured(profile: Any, program: Program, target: Target) -> Sequence[tuple[Kernel, Measured]]:
+    """The kernels of a program in `profile`, which is an `xt.profile` or None."""
+    if profile is None:
+        return ()
+    if not callable(getattr(profile, "kernels", None)):
+        raise ArgumentTypeError(
+            f"explore: profile={shown(profile)} is not a profile. Write `with xt.profile() as p: f(x)`, "
+            "then f.explore(x, profile=p)"
+        )
+    found: Sequence[tuple[Kernel, Measured]] = profile.kernels(program.name, target.name, types_of(program))
+    return found
 
 
 def explored(
@@ -149,11 +164,12 @@ class Explorer:
 
     def write(self, path: str | Path) -> Path:
         """Writes the page to `path`; returns it."""
+        file = path_of(path, "explore")
         try:
-            write_file(Path(path), self.html.encode())
+            write_file(file, self.html.encode())
         except OSError as error:
             raise file_error(ArgumentError, f"{path} cannot be written: {error.strerror}", error) from None
-        return Path(path)
+        return file
 
     def __repr__(self) -> str:
         lines = sum(len(phase["lines"]) for phase in self.data["phases"])

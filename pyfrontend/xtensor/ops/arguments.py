@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, TypeGuard
 import numpy as np
 
 from .. import _native
+from ..base.calls import in_words
 from ..base.dims import as_names, brief, check_name, ordered, unknown
 from ..base.errors import (
     ArgumentError,
@@ -20,6 +21,7 @@ from ..base.errors import (
     UnsupportedError,
     pair_by_label,
 )
+from ..call.arrays import as_array
 from ..labels.origins import labels_of_traced, where_of
 from ..trace import build
 from ..trace.scope import local
@@ -284,3 +286,13 @@ def needs_lapack(name: str) -> None:
             f"xt.{name}: this xtensor was built without LAPACK. Build it with OpenBLAS "
             "(pip install scipy-openblas32); `xtensor doctor` says what it found"
         )
+
+
+def returned(name: str, result: Any, x: Any) -> Any:
+    """What a function returned for a part of `x`, as an array."""
+    if hasattr(result, "dims"):
+        return result
+    if not isinstance(result, (bool, int, float, complex, np.generic)):
+        told = f"the function returned {in_words(result)} for a group"
+        raise fail(ArgumentTypeError, name, told, x, instead="Return an array or a number")
+    return as_array(result)

@@ -25,8 +25,10 @@ from ..labels.xarray import bare, is_dataarray
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer
 from ..values.array import Array as Concrete
+from ..values.array import from_values
+from ..values.devices import like
 from . import quantiles, reductions, segment_quantiles, segments
-from .arguments import by_dim, fail, integer, resolve, skips
+from .arguments import by_dim, fail, integer, resolve, returned, skips
 from .creation import arange
 from .elementwise import astype, sqrt
 from .groups import (
@@ -393,6 +395,7 @@ class GroupBy:
         parts = [function(isel(whole, {dim: [int(i) for i in at]}), *args, **keywords) for at in places if len(at)]
         if not parts:
             raise fail(ArgumentError, f"{self._name}.map", "no group has elements", self._x)
+        parts = [returned(f"{self._name}.map", part, self._x) for part in parts]
         if dim in parts[0].dims:
             order = np.argsort(np.concatenate([at for at in places if len(at)]), kind="stable")
             return isel(concat(parts, dim), {dim: [int(i) for i in order]}).transpose(*parts[0].dims)

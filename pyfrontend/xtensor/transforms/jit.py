@@ -24,8 +24,7 @@ from ..call.entry import Entry, Function, moved
 from ..call.opened import Programs
 from ..call.spelling import spelling
 from ..compiler import nonfinite
-from ..compiler.profiled import types_of
-from ..explorer.page import Explorer, explored
+from ..explorer.page import Explorer, explored, measured
 from ..ir import location
 from ..labels.parts import WholeLabels
 from ..labels.relabel import LabelsKey, LatestLabels
@@ -202,15 +201,9 @@ class Jitted(Function, Pickled, Generic[P, R]):
             its = {name for name in own if name in signature.parameters}
             kwargs = {**kwargs, **{name: own[name] for name in its if own[name] is not None}}
             path, profile = (None if name in its else own[name] for name in own)
-        if profile is not None and not hasattr(profile, "kernels"):
-            raise ArgumentTypeError(
-                f"xt.jit: profile= of explore is the p of `with xt.profile() as p`, not {brief(profile)}. Call f in "
-                "such a block, and write f.explore(.., profile=p)"
-            )
         program, _, target = self._compiler.abstract(args, kwargs)
         code = code_of(self.__wrapped__)
-        measured = profile.kernels(program.name, target.name, types_of(program)) if profile is not None else ()
-        page = Explorer(explored(program, target, code, measured))
+        page = Explorer(explored(program, target, code, measured(profile, program, target)))
         if path is not None:
             page.write(path)
         return page

@@ -213,11 +213,14 @@ def test_memory_is_the_plan_of_the_arena(program: Any) -> None:
 
 def test_a_profile_without_the_call_is_refused(program: Any) -> None:
     f, arguments, p = profiled_gradient(program)
-    for wrong in (p, xt.profile()):
+    for other in (p, xt.profile()):
         with pytest.raises(xt.ArgumentError, match=r"no call of <lambda>|is there after the block"):
-            xt.jit(lambda x: x + 1).explore(arguments[0], profile=wrong)
+            xt.jit(lambda x: x + 1).explore(arguments[0], profile=other)
     with pytest.raises(xt.ArgumentError, match=r"no call of gradient\(.*same dims, sizes and dtypes"):
         f.explore(arguments[0], xt.spec(batch=65, feature=32, dtype="f4"), profile=p)
+    for wrong in ({"profile": "trace.json"}, {"path": 3}):
+        with pytest.raises(xt.ArgumentTypeError, match=r"is not a profile\. Write|path of a file is needed, got 3"):
+            f.explore(*arguments, **wrong)
     assert "groups" not in f.explore(*arguments).data
     own = xt.jit(lambda profile: profile + 1.0)
     assert own.explore(profile=xt.spec(i=3)).data["inputs"] == own.explore(xt.spec(i=3)).data["inputs"]

@@ -256,6 +256,13 @@ def test_errors_say_what_is_there_and_what_to_write() -> None:
         a.groupby("kind").cumsum()
     with pytest.raises(xt.ArgumentError, match="grouped by twice"):
         a.groupby(["kind", "kind"])
+    for wrong in ("text", None, [1.0]):
+        with pytest.raises(
+            xt.ArgumentTypeError, match=r"groupby.map: the function returned .* for a group .* Return an"
+        ):
+            a.groupby("kind").map(lambda part, wrong=wrong: wrong)
+    numbers = a.groupby("kind").map(lambda part: part.sizes["time"] * 1.0)
+    assert numbers.dims == ("kind",) and set(numbers.values) == {float(a.sizes["time"])}
     with pytest.raises(xt.UnsupportedError, match=r"groupby.map: the groups are of several"):
         a.groupby(["kind", "time.month"]).map(lambda part: part)
 
