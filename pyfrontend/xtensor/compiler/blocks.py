@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..base import dtypes, tree
@@ -23,6 +23,7 @@ Name = tuple[Place, int, int]
 Values = dict[Name, Any]
 
 MAIN: Place = ()
+_MOST_OPS = 256  # of one program
 
 
 def _held(type_: ir.Type) -> ir.Type:
@@ -76,24 +77,59 @@ class Names:
 
     def captured(self, place: Place) -> list[Any]:
         """What a block reads from outside of it, in order."""
+        return self.read([view.operation for view in self.blocks[place].operations], place, -1)
+
+    def read(self, ops: Sequence[ir.Operation], place: Place, first: int) -> list[Any]:
+        """What ops of a block read from outside of it and from ops before number `first`, in order."""
         found: dict[Any, None] = {}
-        for op in ops_in(self.blocks[place]):
-            for x in op.operands:
-                if self.names[x][0][: len(place)] != place:
+        for op in ops:
+            for x in (x for each in (op, *_inside(op)) for x in each.operands):
+                where, number, _ = self.names[x]
+                if where[: len(place)] != place or (where == place and number < first):
                     found[x] = None
         return [*found]
 
 
+def _inside(op: ir.Operation) -> Iterator[ir.Operation]:
+    for region in op.regions:
+        for block in region.blocks:
+            yield from ops_in(block)
+
+
 class Block:
-    """A block of a program, as a program that gives all of its values."""
+    """A block of a program, as programs that give all of its values: one for each few hundred ops, because the compiler
+    takes longer than in proportion for many results."""
 
     def __init__(self, all_names: Names, place: Place, name: str, called: frozenset[Any]) -> None:
-        names, block = all_names.names, all_names.blocks[place]
-        *ops, last = (view.operation for view in block.operations)
-        inputs = [*block.arguments, *all_names.captured(place)]
+        names = all_names.names
+        *ops, last = (view.operation for view in all_names.blocks[place].operations)
+        self.yields = [names[x] for x in last.operands]
+        self.parts = [
+            _Part(ops[i : i + _MOST_OPS], all_names.read(ops[i : i + _MOST_OPS], place, i), names, name, called)
+            for i in range(0, len(ops), _MOST_OPS)
+        ]
+
+    def run(self, known: Mapping[Name, Any]) -> Values:
+        """All values of the block."""
+        found: Values = {}
+        for part in self.parts:
+            found.update(part.run({**known, **found}))
+        return found
+
+
+class _Part:
+    """Ops of a block that come one after the other, as a program."""
+
+    def __init__(
+        self,
+        ops: Sequence[ir.Operation],
+        inputs: Sequence[Any],
+        names: Mapping[Any, Name],
+        name: str,
+        called: frozenset[Any],
+    ) -> None:
         results = [x for op in ops for x in op.results]
         self.inputs, self.results = [names[x] for x in inputs], [names[x] for x in results]
-        self.yields = [names[x] for x in last.operands]
         self.program = self._made(ops, inputs, results, name)
         self.program.called = called
         self.executable: Any = None
@@ -125,7 +161,7 @@ class Block:
         return Program(made, *specs, (), tree.structure([0] * len(outs)), name)
 
     def run(self, known: Mapping[Name, Any]) -> Values:
-        """All values of the block."""
+        """All values of these ops."""
         if not self.results:
             return {}
         if self.executable is None:

@@ -537,6 +537,22 @@ def test_long_programs_and_values_that_are_used_often() -> None:
     assert np.isnan(xt.jit(f)(nan).values[1])
 
 
+def test_programs_of_several_parts() -> None:
+    """A long block is run in parts; a loop in a late one reads what an early one gives."""
+
+    def f(x: Any) -> Any:
+        first, z = xt.sin(x), x * (1 + 0.1j)
+        for i in range(200):
+            x = xt.sin(x) * x + 0.001 * i
+        late = xt.scan(lambda c, v: (c * v, xt.log(c * first)), 1.0, xt.ones(k=3), dim="k")[1]
+        return x, xt.real(z), late
+
+    text = message(xt.jit(f), X)
+    assert text.startswith("xt.log made nan of finite operands at t=1 (3 of 5") and "in step 0 of xt.scan" in text
+    text = message(xt.grad(lambda x: xt.sum(xt.sqrt(x) * f(x)[0])), xt.array([1.0, 0.0], "t"))
+    assert text.startswith("in the derivative of xt.sqrt, xt.divide made inf of finite operands at t=1"), text
+
+
 def test_the_first_op_is_told() -> None:
     x = xt.array([0.0, 1.0], "t")
     text = message(xt.jit(lambda x: (1.0 / x) + xt.log(x - 1.0)), x)
