@@ -95,12 +95,16 @@ def outside(text: str, source: str | None) -> str:
     return LINK.sub(rewritten, text)
 
 
-def describe(package: Path) -> None:
-    """The description of a package is README.md, whose links are relative."""
-    (metadata,) = package.glob("*.dist-info/METADATA")
-    head, _, text = metadata.read_text().partition("\n\n")
+def described(metadata: str) -> str:
+    """Metadata whose description is README.md, which has relative links, with links for a package index."""
+    head, _, text = metadata.partition("\n\n")
     url = re.search(r"^Project-URL: Source, (\S+)$", head, re.M)
-    metadata.write_text(f"{head}\n\n{outside(text, url and url[1])}")
+    return f"{head}\n\n{outside(text, url and url[1])}"
+
+
+def describe(package: Path) -> None:
+    (metadata,) = package.glob("*.dist-info/METADATA")
+    metadata.write_text(described(metadata.read_text()))
 
 
 def main(raw: Path, dist: Path, openblas: Path | None = None) -> None:

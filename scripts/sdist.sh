@@ -11,4 +11,6 @@ for what in ducc mlir_python; do
   mkdir -p "$folder"
   cp -r "$home" "$folder"
 done
-$python -c 'import scikit_build_core.build as b; print("dist/" + b.build_sdist("dist"))' | tail -1
+written=$($python -c 'import scikit_build_core.build as b; print("dist/" + b.build_sdist("dist"))' | tail -1)
+$python scripts/finish_sdist.py "$written"
+echo "$written"
