@@ -15,6 +15,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 import xtensor as xt
+from tqdm import tqdm
+
+bar = tqdm(desc="computing", total=3, unit=" parts")  # the field, its anomalies, the EOFs
 
 # %% [markdown]
 # ## The field
@@ -51,6 +54,8 @@ field = field + sum(truth[name] * patterns[name] for name in patterns)
 field = (field + rng.normal(size=field.shape) * 0.5).transpose("time", "lat", "lon")
 field = field.assign_coords(lat=lat, lon=lon).rename("temperature")
 
+bar.update()
+
 # %% [markdown]
 # ## Anomalies and trends
 #
@@ -71,9 +76,10 @@ def analyse(field, years, area):
 
 area = np.cos(phi).assign_coords(lat=lat)
 anomaly, trend, globe = analyse(field, years, area)
+bar.update()
 assert isinstance(trend, xr.DataArray) and trend.dims == ("lat", "lon")
 north, tropics = float(trend.sel(lat=75).mean()), float(trend.sel(lat=5).mean())
-print(f"warming, degrees per decade: {10 * north:.2f} at 75 N (made: 0.30), {10 * tropics:.2f} at 5 N (made: 0.10)")
+bar.write(f"warming, degrees per decade: {10 * north:.2f} at 75 N (made: 0.30), {10 * tropics:.2f} at 5 N (made: 0.10)")
 
 # %% [markdown]
 # ## EOFs
@@ -93,6 +99,8 @@ def eofs(anomaly, area):
 
 
 series, maps, part = eofs(anomaly, area)
+bar.update()
+bar.close()
 part = np.asarray(part)
 print("variance of the first four modes, %:", np.round(100 * part[:4], 1))
 

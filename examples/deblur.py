@@ -73,7 +73,7 @@ def loss(image):
     return 0.5 * xt.sum(xt.square(blur(image) - shaken)) + WEIGHT * total_variation
 
 
-with tqdm(desc="sharpening", unit=" values") as bar:
+with tqdm(desc="sharpening", total=STEPS, unit=" values") as bar:  # most steps need one value of the loss
     best = xt.optim.lbfgs(loss, wiener(shaken), max_steps=STEPS)
 results = {
     "shaken": shaken,

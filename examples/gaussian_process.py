@@ -72,7 +72,7 @@ def log_likelihood(p, x, y):
 
 # %%
 start = {"length": xt.zeros(feature=10) + np.log(3.0), "signal": xt.array(0.0, ()), "noise": xt.array(-1.0, ())}
-with tqdm(desc="fitting", unit=" values") as bar:
+with tqdm(desc="fitting", total=STEPS, unit=" values") as bar:  # most steps need one value
 
     def loss(p):
         xt.debug.callback(bar.update)

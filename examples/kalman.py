@@ -17,6 +17,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 import xtensor as xt
+from tqdm import tqdm
+
+STEPS = 20  # of the fit, which needs fewer
 
 FLOW = """
 1120 1160  963 1210 1160 1160  813 1230 1370 1140  995  935 1110  994 1020  960 1180  799  958 1140
@@ -66,7 +69,13 @@ def log_likelihood(p, flow):
 # %%
 y = xt.as_array(flow).drop_vars("year")
 start = {"noise": xt.array(9.0, ()), "drift": xt.array(9.0, ())}
-best = xt.optim.lbfgs(lambda p: -log_likelihood(p, y), start)
+with tqdm(desc="fitting", total=STEPS, unit=" values") as bar:  # most steps need one value
+
+    def loss(p):
+        xt.debug.callback(bar.update)
+        return -log_likelihood(p, y)
+
+    best = xt.optim.lbfgs(loss, start, max_steps=STEPS)
 p = best.parameters
 noise, drift = (xt.exp(p[name]).item() for name in ("noise", "drift"))
 print(f"variance of the measurements: {noise:.0f} (15099), of the drift in a year: {drift:.0f} (1469)")

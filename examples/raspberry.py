@@ -22,6 +22,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import xtensor as xt
 from sklearn.datasets import load_digits
+from tqdm import tqdm
 
 SHORT = "GALLERY_SHORT" in os.environ  # fewer steps of the fit
 STEPS = 15 if SHORT else 60
@@ -46,11 +47,13 @@ def scores(p, image):
 
 
 def loss(p):
+    xt.debug.callback(bar.update)
     return xt.mean(xt.nn.cross_entropy(scores(p, x), y, dim="digit")) + 1e-3 * xt.sum(p["w"] ** 2)
 
 
 start = {"w": xt.zeros(pixel=64, digit=10, dtype="f4"), "b": xt.zeros(digit=10, dtype="f4")}
-model = xt.optim.lbfgs(loss, start, max_steps=STEPS).parameters
+with tqdm(desc="fitting", total=STEPS, unit=" values") as bar:  # most steps need one value of the loss
+    model = xt.optim.lbfgs(loss, start, max_steps=STEPS).parameters
 
 # %% [markdown]
 # ## Ship
