@@ -175,6 +175,8 @@ def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwarg
         return f"Several dims go in one tuple: dim={names!r}"
     if name in ("zeros", "ones") and any(isinstance(x, int) for x in args):
         return f"Sizes have names: write xt.{name}(row=3, col=4)"
+    if name.startswith("random.") and [*known][len(args) :][:1] == ["sizes"] and "dim" in known and "dim" not in kwargs:
+        return f"Write xt.{name}({', '.join([*known][: len(args)])}, dim=..), of the name of a dim"
     if name.startswith("random.") and "sizes" in known and len(args) > 1 and not kwargs.keys() - known.keys():
         before = ", ".join([*known][: [*known].index("sizes")])
         return f"Sizes have names: write xt.{name}({before}, row=3, col=4)"

@@ -10,9 +10,10 @@ from .errors import ArgumentTypeError, DimensionError
 
 
 class _Batched(threading.local):
-    """The dims that enclosing calls of vectorize add to what is being traced, for messages."""
+    """What enclosing calls take off arrays, for messages: the dims of vectorize, and the pairs (dim, op) of scans."""
 
     names: tuple[str, ...] = ()
+    steps: tuple[tuple[str, str], ...] = ()
 
 
 batched = _Batched()
@@ -96,18 +97,23 @@ _KEYWORDS = {
     "drop": 'Keywords are dims: write x.isel(..).drop_vars("lev") to leave out a coordinate',
     "roll_coords": "Keywords are dims, and the labels stay where they are. The DataArray, x.to_xarray(), has the "
     "method with roll_coords=True",
+    "coord_func": "Keywords are dims. Labels of blocks are the means of theirs; the DataArray, x.to_xarray(), has the "
+    "method with coord_func=",
     "keep_attrs": "Keywords are dims: write xr.set_options(keep_attrs=True), which xtensor reads, too",
     "kwargs": "Keywords are dims. The DataArray, x.to_xarray(), has the method with kwargs=",
     **dict.fromkeys(("copy", "assume_sorted", "create_index"), "Keywords are dims. Leave it out: it is not needed"),
 }
 
 
-def unknown(op: str, name: Any, have: Sequence[str]) -> DimensionError:
+def unknown(op: str, name: Any, have: Sequence[str], of: str = "the array") -> DimensionError:
+    """The error about a dim that an array lacks. `of`: which of several arrays it is."""
     listed = ", ".join(map(repr, have)) if have else "none"
     if name in batched.names:
         hint = f". {name!r} is batched outside, by vectorize: here is one instance, which lacks it"
+    elif loop := dict(batched.steps).get(name):
+        hint = f". {name!r} is the dim of xt.{loop}: here is one step, which lacks it"
     elif name in _KEYWORDS:
         hint = f". {_KEYWORDS[name]}"
     else:
         hint = suggestion(name, have) if isinstance(name, str) else ""
-    return DimensionError(f"xt.{op}: there is no dim {name!r}; the array's dims are {listed}{hint}")
+    return DimensionError(f"xt.{op}: there is no dim {name!r}; {of}'s dims are {listed}{hint}")

@@ -41,7 +41,7 @@ def dropout(key: Key, x: ArrayLike, rate: float, /) -> Array:
     part = number("nn.dropout", rate, "the rate")
     if not 0 <= part < 1:
         raise fail(ArgumentError, "nn.dropout", f"the rate is a number from 0 to below 1, not {rate}")
-    return _dropout(words_of("dropout", key), x, float(part), 1 / (1 - part))
+    return _dropout(words_of("nn.dropout", key), x, float(part), 1 / (1 - part))
 
 
 @op(name="nn.dropout", decide=("x",))

@@ -110,11 +110,16 @@ def dims_of(op: str, x: Tracer, dim: Any) -> tuple[str, ...]:
     return resolve(op, x.dims, dim)
 
 
-def dim_of(op: str, x: Any, dim: Any) -> str:
-    """`dim`, which must be the name of one dim of `x`."""
+def dim_of(op: str, x: Any, dim: Any, of: str = "the array") -> str:
+    """`dim`, which must be the name of one dim of `x`. `of`: what errors call `x`."""
+    if dim is None and x.dims:
+        problem = f"{of} has the dims {tuple(x.dims)}, and dim= is missing"
+        raise fail(ArgumentTypeError, op, problem, x, instead=f"Write dim={x.dims[0]!r}, or another of them")
     if not isinstance(dim, str):
         raise fail(ArgumentTypeError, op, f"dim is one name, not {brief(dim)}", x)
-    return resolve(op, x.dims, dim)[0]
+    if dim not in x.dims:
+        raise unknown(op, dim, x.dims, of)
+    return dim
 
 
 def names_of(op: str, dims: Any) -> tuple[str, ...]:

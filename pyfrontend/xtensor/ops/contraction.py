@@ -253,7 +253,7 @@ def cross(x: ArrayLike, y: ArrayLike, /, *, dim: str) -> Array:
     for v in (a, b):
         dim_of("cross", v, dim)
         if static_size("cross", v, dim) not in (2, 3):
-            raise fail(SizeError, "cross", f"dim {dim!r} has size 2 or 3, not {v.sizes[dim]}", a, b)
+            raise fail(SizeError, "cross", f"dim {dim!r} needs size 2 or 3, and has {v.sizes[dim]}", a, b)
     sizes = union_sizes("cross", (a, b), besides=(dim,))
     order = tuple(dict.fromkeys((*a.dims, *b.dims)))
 

@@ -91,10 +91,20 @@ def _check_part(at: StandIn, group: str) -> None:
             ArgumentTypeError, at.op, f"the labels along {base!r} are not dates, and have no part {part!r}", at.x,
             instead=f"Group by the labels themselves: x.{at.op}({base!r})",
         )  # fmt: skip
-    if not hasattr(dates, part):
-        near = closest(part, [n for n in dir(dates) if not n.startswith("_")])
+    if not hasattr(dates, part) or callable(getattr(type(dates), part, None)):
+        near = closest(part, [n for n in dir(dates) if not n.startswith("_") and not callable(getattr(type(dates), n))])
         instead = f"Did you mean {base}.{near}?" if near else 'Parts are those of xarray, such as "time.month"'
         raise fail(ArgumentTypeError, at.op, f"dates have no part {part!r}, as {group!r} asks", at.x, instead=instead)
+
+
+def _check_dates(at: StandIn, group: str) -> None:
+    """Refuses "month" where "time.month" is meant."""
+    for name, coord in at.dataset.coords.items():
+        if coord.dtype.kind == "M" and group.isidentifier() and hasattr(coord.dt, group):
+            raise fail(
+                DimensionError, at.op, f"there is no coordinate {group!r}, which is a part of the dates {str(name)!r}",
+                at.x, instead=f'Write x.{at.op}("{name}.{group}")',
+            )  # fmt: skip
 
 
 def labels_for(at: StandIn, group: Any) -> xarray.DataArray:
@@ -103,6 +113,7 @@ def labels_for(at: StandIn, group: Any) -> xarray.DataArray:
     if isinstance(group, str):
         base = group.partition(".")[0]
         if base not in at.dataset.coords and base not in at.dataset.dims:
+            _check_dates(at, group)
             raise unknown(at.op, base, [*dict.fromkeys([*at.x.dims, *map(str, at.dataset.coords)])])
         if isinstance(at.x, Tracer):
             at.needs([d for d in (base,) if d in at.x.dims], UNLABELLED)

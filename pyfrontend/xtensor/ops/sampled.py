@@ -77,8 +77,8 @@ def interp(
     x, xp = build.real(x), build.real(xp)  # the values may be complex
     if dim is None and len(xp.dims) == 1:
         dim = xp.dims[0]
-    dim = dim_of("interp", xp, dim)
-    dim_of("interp", fp, dim)
+    dim = dim_of("interp", xp, dim, "xp")
+    dim_of("interp", fp, dim, "fp")
     union_sizes("interp", (xp, fp))
     if is_static(xp, dim) and xp.sizes[dim] == 0:
         raise fail(SizeError, "interp", "there are no points", xp)
@@ -192,7 +192,7 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, /, dx: ArrayLike = 1.0, 
     y, *places = (p.cast(v, p.accumulator(dtype)) for v in values)
     if dim is None and len(y.dims) == 1:
         dim = y.dims[0]
-    dim = dim_of("trapezoid", y, dim)
+    dim = dim_of("trapezoid", y, dim, "y")
     union_sizes("trapezoid", (y, *places))
     # A single sample bounds no area, whatever its value is.
     several = build.compare("gt", p.cast(size_of(y, dim), p.I8), p.constant(1, p.I8))
@@ -200,7 +200,7 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, /, dx: ArrayLike = 1.0, 
     before, after = _neighbours(y, dim)
     half = p.constant(0.5, y.dtype)
     if places:
-        dim_of("trapezoid", places[0], dim)
+        dim_of("trapezoid", places[0], dim, "x")
         low, high = (_along(places[0], dim, at) for at in (before, after))
     else:
         low, high = p.cast(before, y.dtype), p.cast(after, y.dtype)
@@ -224,7 +224,7 @@ def _gradient(x: ArrayLike, dim: str, spacing: ArrayLike, edge_order: int, /) ->
     if n is not None and n < edge_order + 1:
         raise fail(SizeError, "gradient", f"dim {dim!r} has size {n}; at least {edge_order + 1} elements are needed", x)
     if places is not None:
-        dim_of("gradient", places, dim)
+        dim_of("gradient", places, dim, "spacing")
         union_sizes("gradient", (x, places))
     y = _slope(x, dim, places, step, edge_order)
     # Slopes lie where the samples do, but are computed from neighbours.
@@ -338,8 +338,8 @@ def polyfit(
     x, y, *rest = (p.cast(v, p.accumulator(dtype)) for v in (x, y, *rest))
     if dim is None and len(x.dims) == 1:
         dim = x.dims[0]
-    dim = dim_of("polyfit", x, dim)
-    dim_of("polyfit", y, dim)
+    dim = dim_of("polyfit", x, dim, "x")
+    dim_of("polyfit", y, dim, "y")
     sizes = union_sizes("polyfit", (x, y, *rest))
     forbid_pairs("polyfit", (x, y, *rest))
     there = build.compare("eq", y, y) if skips("polyfit", skipna) else None

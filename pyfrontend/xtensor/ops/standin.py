@@ -6,6 +6,7 @@ code that only depends on labels is not written here a second time.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -122,7 +123,11 @@ class StandIn:
 
 
 def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+    lines = str(error).splitlines() or [type(error).__name__]
+    text = lines[0]
+    text = re.sub(r"\.? Instead got$", "", text.rstrip())  # what it got is on other lines
+    text = re.sub(rf"on \{{[^{{}}]*{place('')}[^{{}}]*\}}", "in the array", text)  # a stand-in's own variables
+    return text.rstrip(".")
 
 
 def relabelled(y: Any, labels: Labels, as_dataarray: bool, x: Any = None) -> Any:

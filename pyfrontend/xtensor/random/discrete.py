@@ -233,6 +233,16 @@ def _noisy(name: str, words: Any, logits: Tracer, sizes: Mapping[str, Any]) -> T
     return plan.spread(add(build.stop_gradient(plan.read()[0]), noise))
 
 
+def _along(name: str, x: Any, dim: str | None) -> str:
+    """`dim`, or where it is left out the only dim of `x`; "i" for the positions of an int."""
+    if dim is not None:
+        return check_name(dim)
+    dims: tuple[str, ...] = tuple(getattr(x, "dims", ()))
+    if len(dims) < 2 or "i" in dims:
+        return dims[0] if len(dims) == 1 else "i"
+    return dim_of(f"random.{name}", x, dim)
+
+
 @public
 def choice(
     key: Key,
@@ -240,14 +250,15 @@ def choice(
     sizes: Sizes = None,
     /,
     *,
-    dim: str = "i",
+    dim: str | None = None,
     p: ArrayLike | None = None,
     replace: bool = True,
     **keywords: int,
 ) -> Array:
     """Returns random elements of `x` along `dim`: choice(key, x, dim="sample", draw=5) replaces sample by draw.
 
-    x: an array, or an int that stands for its positions. p: probabilities along `dim`, by default equal ones; they need
+    x: an array, or an int that stands for its positions. `dim` may be left out for an array with one dim; for an int it
+    is "i" then. p: probabilities along `dim`, by default equal ones; they need
     not sum to 1. replace=False draws no position twice, and takes one size, no larger than that of `dim`. It draws
     positions of probability 0 after all others. All other dims of `x` stay together. Differentiable with respect to
     `x`. The result has the dims of an array of keys, those with sizes, and the other dims of `x`.
@@ -261,7 +272,7 @@ def choice(
     <xtensor.Array (draw: 4) int64>
     [20 10 30 20]
     """
-    found, along = sizes_of("random.choice", sizes, keywords), check_name(dim)
+    found, along = sizes_of("random.choice", sizes, keywords), _along("choice", x, dim)
     words = words_of("choice", key)
     if not replace and len(found) != 1:
         raise fail(
@@ -335,10 +346,11 @@ def _first(order: Tracer, dim: str, sizes: Mapping[str, Any]) -> Tracer:
 
 
 @public
-def permutation(key: Key, x: ArrayLike, /, dim: str = "i") -> Array:
+def permutation(key: Key, x: ArrayLike, /, dim: str | None = None) -> Array:
     """Returns `x` in random order along `dim`: permutation(key, x, dim="sample"), or of the positions of an int.
 
-    permutation(key, 5) has 0 to 4 along i, int64. All other dims of an array stay together. An array of keys gives one
+    permutation(key, 5) has 0 to 4 along i, int64. `dim` may be left out for an array with
+    one dim, too. All other dims of an array stay together. An array of keys gives one
     order per key. Differentiable with respect to `x`.
 
     Raises:
@@ -350,7 +362,7 @@ def permutation(key: Key, x: ArrayLike, /, dim: str = "i") -> Array:
     <xtensor.Array (i: 5) int64>
     [1 0 4 3 2]
     """
-    words, along = words_of("permutation", key), check_name(dim)
+    words, along = words_of("permutation", key), _along("permutation", x, dim)
     if isinstance(x, DynamicSize):
         return _order(words, x, along)
     if isinstance(x, (int, np.integer)) and not isinstance(x, bool):

@@ -162,17 +162,18 @@ class Key:
 
 
 def words_of(name: str, key: Any) -> Any:
-    """The words of a key that a user gives to `name`."""
+    """The words of a key that a user gives to `name`, of xt.random unless it has a dot."""
+    name = name if "." in name else f"random.{name}"
     if isinstance(key, Key):
         found = getattr(key.words, "dtype", type(key.words).__name__)
         if found != t.U8:
             raise fail(
-                DTypeError, f"random.{name}", f"the words of a key are uint64, not {found}",
+                DTypeError, name, f"the words of a key are uint64, not {found}",
                 instead="Write key = xt.random.key(seed)",
             )  # fmt: skip
         return key.words
     raise fail(
-        ArgumentTypeError, f"random.{name}", f"the first argument is a key, not {brief(key)}",
+        ArgumentTypeError, name, f"the first argument is a key, not {brief(key)}",
         instead="Write key = xt.random.key(0), and key, part = xt.random.split(key) for more",
     )  # fmt: skip
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..base import dtypes, tree
 from ..base.calls import call_with, shown
-from ..base.dims import describe, suggestion
+from ..base.dims import batched, describe, suggestion
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, Error, SizeError
 from ..ir import context as c
 from ..values.spec import Spec
@@ -293,7 +293,11 @@ class Carry:
     ) -> tuple[list[Tracer], list[Tracer], tree.TreeDef]:
         """`f(given, x)` as a step of a scan along `dim`: the next carry, and the ys with their structure."""
         op = self.op
-        result = call_with(op, f, [given, x], roles=("carry", "x"))
+        before, batched.steps = batched.steps, (*batched.steps, (dim, op))
+        try:
+            result = call_with(op, f, [given, x], roles=("carry", "x"))
+        finally:
+            batched.steps = before
         if not isinstance(result, tuple) or len(result) != 2:
             raise ArgumentTypeError(f"xt.{op}: {name_of(f)} must return a tuple (carry, y), got {shown(result)}")
         ys, structure = result_leaves(result[1], name_of(f), self.lift)

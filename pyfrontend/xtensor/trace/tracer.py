@@ -275,7 +275,8 @@ class Tracer(_Base):
     def __hash__(self) -> int:  # type: ignore[override]
         self._no_value(
             "a dict or a set looks for an array by its hash",
-            "Make the number a static argument, or choose by xt.switch(i, branches) or table.isel(n=i)",
+            "Put arrays in a list or a tuple. To look a value up, make the number a static argument, or choose by "
+            "xt.switch(i, branches) or table.isel(n=i)",
         )
 
 

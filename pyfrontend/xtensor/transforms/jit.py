@@ -553,8 +553,8 @@ def jit(f: Any = None, /, **options: Any) -> Any:
     static: names or positions of arguments that are ordinary Python values (hashable). `f` is compiled for each
     value.
     dynamic_dims: dims for which one compilation serves every size.
-    device: where it runs, "cpu" or "vulkan" (see `xt.devices()`). Arguments are moved there, and results stay
-    there. By default it runs where its arguments are.
+    device: where it runs, "cpu", "vulkan", "cuda" or "metal" (see `xt.devices()`). Arguments are moved there, and
+    results stay there. By default it runs where its arguments are.
     mesh, split: the program runs in every process of an `xt.Mesh`, each of which has a part of the arrays. `split`
     maps dims of arrays to dims of the mesh, for the whole program; arguments and results are parts along these, and
     `f` sees the sizes of the whole.

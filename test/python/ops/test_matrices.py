@@ -240,7 +240,7 @@ ERRORS: dict[str, tuple[Any, type[Exception], str]] = {
     "factors": (lambda: linalg.lu_solve(A, V), xt.ArgumentTypeError, "the tuple that xt.linalg.lu gives"),
     "other factors": (lambda: linalg.lu_solve((A, A, A), V), xt.DimensionError, "not the factors of a matrix"),
     "the first column": (lambda: linalg.toeplitz(W), xt.DimensionError, "first column has dim 'row'"),
-    "cross": (lambda: xt.cross(KNOWN, KNOWN, dim="i"), xt.SizeError, "size 2 or 3, not 6"),
+    "cross": (lambda: xt.cross(KNOWN, KNOWN, dim="i"), xt.SizeError, "needs size 2 or 3, and has 6"),
 }
 
 

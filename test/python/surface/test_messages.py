@@ -15,7 +15,59 @@ X = xt.ones(time=4, ch=3)
 AT = xt.array([0, 7], "k")
 OUTSIDE = "index 7 is out of range"
 
+KEY = xt.random.key(0)
+DATED = xt.as_array(xr.DataArray(np.arange(6.0), dims="time", coords={"time": xr.date_range("2020-01-01", periods=6)}))
+
 MESSAGES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "scan along the dim": (
+        lambda: xt.scan(lambda c, e: (c + e.mean("time"), None), 0.0, X, dim="time"),
+        xt.DimensionError,
+        "no dim 'time'.*'time' is the dim of xt.scan: here is one step",
+    ),
+    "map along the dim": (
+        lambda: xt.map(lambda e: e.mean("time"), X, "time"),
+        xt.DimensionError,
+        "'time' is the dim of xt.map: here is one step",
+    ),
+    "categorical without a dim": (
+        lambda: xt.random.categorical(KEY, V),
+        xt.ArgumentTypeError,
+        r"Write xt.random.categorical\(key, logits, dim=\.\.\)",
+    ),
+    "permutation of two dims": (
+        lambda: xt.random.permutation(KEY, X),
+        xt.ArgumentTypeError,
+        r"random.permutation: the array has the dims \('time', 'ch'\).*dim='time'",
+    ),
+    "choice of two dims": (lambda: xt.random.choice(KEY, X, n=2), xt.ArgumentTypeError, "random.choice: .*dim='time'"),
+    "trapezoid": (lambda: xt.trapezoid(X, V, dim="time"), xt.DimensionError, "no dim 'time'; x's dims are 'ch'"),
+    "interp": (
+        lambda: xt.interp(1.5, xt.arange(4.0, dim="time"), V, dim="time"),
+        xt.DimensionError,
+        "no dim 'time'; fp's dims",
+    ),
+    "gradient": (lambda: xt.gradient(X, "time", V), xt.DimensionError, "no dim 'time'; spacing's dims"),
+    "polyfit": (lambda: xt.polyfit(V, X, 1, dim="time"), xt.DimensionError, "no dim 'time'; x's dims"),
+    "polyfit of two dims": (lambda: xt.polyfit(X, V, 1), xt.ArgumentTypeError, "dim= is missing.*Write dim='time'"),
+    "dropout": (lambda: xt.nn.dropout(X, KEY, 0.5), xt.ArgumentTypeError, "^xt.nn.dropout: the first argument"),
+    "a set": (lambda: xt.jit(lambda a: {a})(V), xt.ArgumentTypeError, "Put arrays in a list or a tuple"),
+    "coord_func": (
+        lambda: DATED.coarsen(time=2, coord_func="min"),
+        xt.DimensionError,
+        "Labels of blocks are the means",
+    ),
+    "a part of dates": (
+        lambda: DATED.groupby("month"),
+        xt.DimensionError,
+        r'Write x.groupby\("time.month"\)',
+    ),
+    "isocalendar": (lambda: DATED.groupby("time.isocalendar"), xt.ArgumentTypeError, "dates have no part"),
+    "interp at a number": (lambda: DATED.interp(time=3), xt.ArgumentTypeError, r"strings or datetimes \(operands"),
+    "labels of another size": (
+        lambda: X.assign_coords(time=[1, 2, 3]),
+        xt.ArgumentError,
+        "length 3 on 'time' and length 4 in the array",
+    ),
     "at.add": (lambda: V.at(ch=AT).add(1.0), xt.IndexError, rf'xt.at.add: {OUTSIDE}.*add\(v, mode="clip" or "drop"\)'),
     "at.set": (lambda: V.at(ch=7).set(1.0), xt.IndexError, rf'xt.at.set: {OUTSIDE}.*set\(v, mode="clip" or "drop"\)'),
     "at.add of a large int": (
@@ -283,3 +335,13 @@ def test_a_jacobian_keeps_both_coordinates(mode: str) -> None:
 def test_a_product_with_itself_under_another_name_has_the_coordinates_of_xarray() -> None:
     x = xr.DataArray(np.arange(3.0), dims="t", coords={"t": [10, 20, 30]})
     xr.testing.assert_identical(xt.jit(lambda x: x * x.rename(t="u"))(x), x * x.rename(t="u"))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_the_only_dim_is_the_one_that_is_shuffled(compiled: bool) -> None:
+    x = xt.arange(5.0, dim="space")
+    for f in (lambda x: xt.random.permutation(KEY, x), lambda x: xt.random.choice(KEY, x, draw=5, replace=False)):
+        got = (xt.jit(f) if compiled else f)(x)
+        assert got.dims in (("space",), ("draw",))
+        assert sorted(got.values) == [0.0, 1.0, 2.0, 3.0, 4.0]
+    assert xt.random.permutation(KEY, 5).dims == ("i",)
