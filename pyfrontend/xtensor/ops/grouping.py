@@ -25,8 +25,6 @@ from ..labels.xarray import bare, is_dataarray
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer
 from ..values.array import Array as Concrete
-from ..values.array import from_values
-from ..values.devices import like
 from . import quantiles, reductions, segment_quantiles, segments
 from .arguments import by_dim, fail, integer, resolve, returned, skips
 from .creation import arange

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from .. import _native
 from ..base.calls import call_with, shown
-from ..base.dims import brief, check_name, suggestion
+from ..base.dims import check_name, suggestion
 from ..base.errors import ArgumentTypeError, DimensionError, Error, MemoryError_, UnsupportedError, trimmed
 from ..call import out_of_memory
 from ..call.arguments import Call, StaticNames, name_of, place_of, signature_of
