@@ -446,11 +446,11 @@ def _needs_passes(module: ir.Module) -> bool:
 
 def _parts_of(op: ir.Operation) -> Any:
     """The complex array whose real or imaginary part an op gives; None if it does not."""
-    if op.name != "xtensor.squeeze" or not isinstance(op.operands[0].owner, type(op)):
+    if op.name != "xtensor.squeeze":
         return None
-    slice_ = op.operands[0].owner
-    dims = _names_in(op)
-    return slice_.operands[0] if dims == {c.PAIR} and slice_.name == "xtensor.slice" else None
+    slice_ = op.operands[0].owner  # a block has no name
+    is_part = getattr(slice_, "name", "") == "xtensor.slice" and _names_in(op) == {c.PAIR}
+    return slice_.operands[0] if is_part else None
 
 
 def _parameter(x: Any) -> str:
