@@ -34,16 +34,16 @@ PEERS = ("ours", "jax", "torch", "numpy")
 REST = 0.25
 
 
-def seconds(run: Run, at_least: float = 0.02) -> float:
+def seconds(run: Run, at_least: float = 0.02, clock: Callable[[], float] = time.perf_counter) -> float:
     """Time of one run, as the mean over enough of them to be measurable."""
     time.sleep(REST)
     run()
     count = 1
     while True:
-        start = time.perf_counter()
+        start = clock()
         for _ in range(count):
             run()
-        total = time.perf_counter() - start
+        total = clock() - start
         if total >= at_least:
             return total / count
         count = max(2 * count, int(1.2 * count * at_least / max(total, 1e-9)))

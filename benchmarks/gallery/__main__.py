@@ -34,11 +34,10 @@ import models
 import networks
 import tqdm
 from pair import Pair
-from run import machine, pretty
+from run import machine, pretty, seconds
 
 ROOT = Path(__file__).resolve().parents[2]
 STEPS = 2  # of the training of a program that trains for long
-LEAST = 0.02  # seconds of one measurement
 
 
 @dataclass
@@ -82,16 +81,6 @@ def names_of(program: str) -> dict[str, Any]:
         return runpy.run_path(str(ROOT / "examples" / f"{program}.py"))
 
 
-def seconds(run: Callable[[], Any]) -> float:
-    """Processor time of one call, as the mean over enough of them to be measurable."""
-    run()
-    count, start = 0, time.process_time()
-    while (spent := time.process_time() - start) < LEAST or not count:
-        run()
-        count += 1
-    return spent / count
-
-
 def measure(name: str, rounds: int) -> str:
     """The row of a program in the table."""
     import jax
@@ -110,7 +99,7 @@ def measure(name: str, rounds: int) -> str:
     times: dict[str, list[float]] = {peer: [] for peer in runs}
     for _ in range(rounds):
         for peer, run in runs.items():
-            times[peer].append(seconds(run) / pair.steps)
+            times[peer].append(seconds(run, clock=time.process_time) / pair.steps)
     ratio = statistics.median(b / a for a, b in zip(times["ours"], times["jax"], strict=True))
     smallest = " | ".join(pretty(min(each)) for each in times.values())
     return f"| {name}.py | {program.step} | {smallest} | {ratio:.1f} |"

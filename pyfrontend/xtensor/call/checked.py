@@ -9,6 +9,7 @@ from .. import _native
 from ..base import tree
 from ..base.errors import Error, NonFiniteError
 from ..compiler import nonfinite
+from ..compiler.executable import is_same
 from ..ir import location
 from ..trace import callbacks
 from ..values.kinds import kind_of
@@ -42,8 +43,8 @@ def check(
         return
     with location.naming(), callbacks.as_before(entry.called if entry is not None else ()):
         traced, target = program()
-    is_same = entry is None or nonfinite.is_same(traced, entry.key, target)
-    given = [*arrays, *(entry.captured if entry is not None and is_same else traced.captured)]
+    is_equal = entry is None or is_same(traced, entry.key, target)
+    given = [*arrays, *(entry.captured if entry is not None and is_equal else traced.captured)]
     if nonfinite.has_effects(traced):
         if all(map(nonfinite.is_finite, given)):
             raise NonFiniteError(
@@ -59,7 +60,7 @@ def check(
         if "step~" in why:  # a dim of the derivative of a loop (passes/Autodiff/ControlRulesWhile.cpp)
             why = "it may be in a while loop without max_steps=, whose derivative has as many values as steps"
         error = NonFiniteError(f"result {bad[0]} of {traced.name} is not finite. The op was not found: {why}")
-    if not is_same and (error is not None or all(map(nonfinite.is_finite, arrays))):
+    if not is_equal and (error is not None or all(map(nonfinite.is_finite, arrays))):
         assert entry is not None
         error = _of_another_program(traced.name, bad[0], changes(entry.outside, outside(fn)), error)
     elif not is_there and all(map(nonfinite.is_finite, given)):

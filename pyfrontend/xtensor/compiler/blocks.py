@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..base import dtypes, tree
@@ -11,7 +11,7 @@ from ..ir import location
 from ..trace.program import Program
 from ..values.spec import Spec
 from .executable import load
-from .origins import main_of, ops_in
+from .origins import inside, main_of
 
 if TYPE_CHECKING:
     from ..mlir import ir
@@ -49,12 +49,6 @@ def _as_type(value: Any, type_: ir.Type, end: Any) -> Any:
     return op.results[0]
 
 
-def copy_of(module: ir.Module) -> ir.Module:
-    made = c.mlir().Module.create(location.unknown())
-    module.body.operations[0].operation.clone(ip=c.mlir().InsertionPoint(made.body))
-    return made
-
-
 class Names:
     """Names for the blocks and the values of a module. Nothing of it is moved or erased while these are there."""
 
@@ -83,17 +77,11 @@ class Names:
         """What ops of a block read from outside of it and from ops before number `first`, in order."""
         found: dict[Any, None] = {}
         for op in ops:
-            for x in (x for each in (op, *_inside(op)) for x in each.operands):
+            for x in (x for each in (op, *inside(op)) for x in each.operands):
                 where, number, _ = self.names[x]
                 if where[: len(place)] != place or (where == place and number < first):
                     found[x] = None
         return [*found]
-
-
-def _inside(op: ir.Operation) -> Iterator[ir.Operation]:
-    for region in op.regions:
-        for block in region.blocks:
-            yield from ops_in(block)
 
 
 class Block:

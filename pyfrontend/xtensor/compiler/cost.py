@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..base.errors import CompileError, UnsupportedError
-from ..ir.context import compiler, context, diagnosed, mlir, spec_of
+from ..ir.context import compiler, diagnosed, spec_of
 from ..values.spec import Spec
 from . import supports
+from .origins import copy_of, main_of
 
 if TYPE_CHECKING:
     from ..mlir import ir
@@ -51,10 +52,10 @@ def fixed(program: Program, sizes: dict[str, int]) -> Program:
 
 def fixed_module(module: ir.Module, sizes: dict[str, int]) -> tuple[ir.Module, tuple[Spec, ...], tuple[Spec, ...]]:
     """A copy of a traced module with these sizes, and what its arguments and results are."""
+    copy = copy_of(module)
     with diagnosed(CompileError):
-        copy = mlir().Module.parse(str(module.operation.get_asm(enable_debug_info=True)), context())
         compiler().fix_sizes(copy, sizes)
-        main = copy.body.operations[0].operation.regions[0].blocks[0]
+        main = main_of(copy)
         inputs = tuple(spec_of(v.type) for v in main.arguments)
         return copy, inputs, tuple(spec_of(v.type) for v in [*main.operations][-1].operation.operands)
 

@@ -20,9 +20,8 @@ from ..base.dims import describe
 from ..base.errors import Error, NonFiniteError
 from ..ir import context as c
 from ..trace.program import Program
-from .blocks import MAIN, Block, Name, Names, Place, Values, copy_of, only_acts
-from .executable import is_same as is_same
-from .origins import Source, function_of, is_named_alike, is_public, main_of, ops_in, source_of
+from .blocks import MAIN, Block, Name, Names, Place, Values, only_acts
+from .origins import Source, copy_of, function_of, inside, is_named_alike, is_public, main_of, ops_in, source_of
 
 if TYPE_CHECKING:
     from ..mlir import ir
@@ -397,8 +396,7 @@ def _made_here(op: ir.Operation, wanted: _Mask, operands: Sequence[Any]) -> _Mas
 def _names_in(op: ir.Operation) -> set[str]:
     """The names in attributes of an op, and of ops inside of it."""
     mlir, found = c.mlir(), set[str]()
-    inner = [x for region in op.regions for block in region.blocks for x in ops_in(block)]
-    for each in (op, *inner):
+    for each in (op, *inside(op)):
         for name in each.attributes:
             attribute = each.attributes[name]
             if isinstance(attribute, mlir.StringAttr):

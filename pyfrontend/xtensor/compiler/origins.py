@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..ir import location
-from ..ir.context import enum_attribute, written
+from ..ir.context import enum_attribute, mlir, written
 
 if TYPE_CHECKING:
     from ..mlir import ir
@@ -48,17 +48,23 @@ _OF_BITS = {
 
 def ops_in(block: ir.Block) -> list[ir.Operation]:
     """The ops of a block, and those inside of them."""
-    found = []
-    for view in block.operations:
-        found.append(view.operation)
-        for region in view.operation.regions:
-            for inner in region.blocks:
-                found += ops_in(inner)
-    return found
+    return [op for view in block.operations for op in (view.operation, *inside(view.operation))]
+
+
+def inside(op: ir.Operation) -> list[ir.Operation]:
+    """The ops in the regions of an op, and those inside of them."""
+    return [inner for region in op.regions for block in region.blocks for inner in ops_in(block)]
 
 
 def main_of(module: ir.Module) -> ir.Block:
     return module.body.operations[0].operation.regions[0].blocks[0]
+
+
+def copy_of(module: ir.Module) -> ir.Module:
+    """A copy of a traced program."""
+    made = mlir().Module.create(location.unknown())
+    module.body.operations[0].operation.clone(ip=mlir().InsertionPoint(made.body))
+    return made
 
 
 def derived(where: ir.Location) -> tuple[bool, ir.Location]:

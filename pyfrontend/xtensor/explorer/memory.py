@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..compiler.memory import Plan, Step, Temporary, plan_of
@@ -20,20 +20,22 @@ _COLOURS = ("#4c78a8", "#f58518", "#54a24b", "#b279a2", "#e45756", "#72b7b2", "#
 
 def in_units(n: float) -> str:
     """A number of bytes, as people write it."""
-    for unit in ("B", "kB", "MB"):
-        if n < 1000:
-            return f"{n:.0f} {unit}" if unit == "B" else f"{n:.1f} {unit}"
-        n /= 1000
-    return f"{n:.2f} GB"
+    return _scaled(n, {"B": ".0f", "kB": ".1f", "MB": ".1f", "GB": ".2f"})
 
 
 def in_flops(n: float) -> str:
     """A number of arithmetic operations, as people write it."""
-    for unit in ("flop", "kflop", "Mflop"):
+    return _scaled(n, {"flop": ".0f", "kflop": ".3g", "Mflop": ".3g", "Gflop": ".3g"})
+
+
+def _scaled(n: float, formats: Mapping[str, str]) -> str:
+    """In the unit that leaves less than 1000, or else in the last one; each is 1000 of the one before."""
+    *smaller, largest = formats
+    for unit in smaller:
         if n < 1000:
-            return f"{n:.0f} {unit}" if unit == "flop" else f"{n:.3g} {unit}"
+            return f"{n:{formats[unit]}} {unit}"
         n /= 1000
-    return f"{n:.3g} Gflop"
+    return f"{n:{formats[largest]}} {largest}"
 
 
 def called(ops: Sequence[str], most: int = 3) -> str:

@@ -144,9 +144,7 @@ def named_by(name: str, where: ir.Location) -> ir.Location:
 
 def of_function(where: ir.Location, name: str, is_rule: bool) -> ir.Location:
     """`where`, under the name of a public function where that is asked for. is_rule: a derivative of it."""
-    if not _naming.now or not name:
-        return where
-    return mlir().Location.name(f"{_RULE}{name}" if is_rule else name, childLoc=where, context=context())
+    return named_by(f"{_RULE}{name}" if is_rule and name else name, where)
 
 
 def function_in(name: str) -> tuple[str, bool]:
