@@ -41,6 +41,18 @@ struct Stretch {
   OpFoldResult from, size;
 };
 
+/// The same of all dims, as ops on slices take it.
+struct Slice {
+  SmallVector<OpFoldResult> from, sizes, steps;
+
+  Slice(OpBuilder &b, ArrayRef<Stretch> spans) : steps(spans.size(), b.getIndexAttr(1)) {
+    for (const Stretch &span : spans) {
+      from.push_back(span.from);
+      sizes.push_back(span.size);
+    }
+  }
+};
+
 class TiledWindows {
 public:
   TiledWindows(const Convolution &conv, Lowering &to)
@@ -64,6 +76,7 @@ private:
   }
   SmallVector<Stretch> spansOfResult(ValueRange at, int64_t firstRow, int64_t rows);
   Value slice(Value whole, ArrayRef<Stretch> spans, ArrayRef<bool> dropped);
+  Value inserted(Value part, Value whole, ArrayRef<Stretch> spans);
   Value tiles(Value whole, int64_t firstRow, int64_t rows, int64_t count);
   Value image(ValueRange at, int64_t firstRow, int64_t rows);
   std::pair<Stretch, Stretch> inside(const Reading &reading, OpFoldResult base, int64_t extent);
@@ -224,16 +237,18 @@ SmallVector<Stretch> TiledWindows::spansOfResult(ValueRange at, int64_t firstRow
 }
 
 Value TiledWindows::slice(Value whole, ArrayRef<Stretch> spans, ArrayRef<bool> dropped) {
-  SmallVector<OpFoldResult> from, sizes, steps(spans.size(), number(1));
+  Slice slice(b, spans);
   SmallVector<int64_t> shape;
-  for (auto [span, drop] : llvm::zip_equal(spans, dropped)) {
-    from.push_back(span.from);
-    sizes.push_back(span.size);
+  for (auto [span, drop] : llvm::zip_equal(spans, dropped))
     if (!drop)
       shape.push_back(getConstantIntValue(span.size).value_or(ShapedType::kDynamic));
-  }
-  return tensor::ExtractSliceOp::create(b, loc, RankedTensorType::get(shape, element), whole, from,
-                                        sizes, steps);
+  return tensor::ExtractSliceOp::create(b, loc, RankedTensorType::get(shape, element), whole,
+                                        slice.from, slice.sizes, slice.steps);
+}
+
+Value TiledWindows::inserted(Value part, Value whole, ArrayRef<Stretch> spans) {
+  Slice slice(b, spans);
+  return tensor::InsertSliceOp::create(b, loc, part, whole, slice.from, slice.sizes, slice.steps);
 }
 
 /// `count` tiles of each image, of `size` rows from `firstRow` on.
@@ -255,13 +270,9 @@ Value TiledWindows::tiles(Value whole, int64_t firstRow, int64_t size, int64_t c
   Value part = slice(loop.getRegionIterArgs().front(), spans, dropped);
   Value result = product(image(at, firstRow, size), part);
   b.setInsertionPointToStart(loop.getTerminator().getBody());
-  SmallVector<OpFoldResult> from, sizes, steps(spans.size(), number(1));
-  for (const Stretch &span : spans) {
-    from.push_back(span.from);
-    sizes.push_back(span.size);
-  }
-  tensor::ParallelInsertSliceOp::create(b, loc, result, loop.getRegionIterArgs().front(), from,
-                                        sizes, steps);
+  Slice place(b, spans);
+  tensor::ParallelInsertSliceOp::create(b, loc, result, loop.getRegionIterArgs().front(),
+                                        place.from, place.sizes, place.steps);
   return loop.getResult(0);
 }
 
@@ -302,12 +313,7 @@ Value TiledWindows::filledAround(Value tile, ArrayRef<Stretch> block) {
       return;
     spans[axis] = {from, size};
     Value part = linalg::FillOp::create(b, loc, zero, slice(tile, spans, none)).getResult(0);
-    SmallVector<OpFoldResult> starts, sizes, steps(spans.size(), number(1));
-    for (const Stretch &span : spans) {
-      starts.push_back(span.from);
-      sizes.push_back(span.size);
-    }
-    tile = tensor::InsertSliceOp::create(b, loc, part, tile, starts, sizes, steps);
+    tile = inserted(part, tile, spans);
   };
   AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1);
   for (unsigned axis = 0; axis < shape.size(); ++axis) {
@@ -365,12 +371,7 @@ Value TiledWindows::image(ValueRange at, int64_t firstRow, int64_t size) {
                        return SmallVector<Value>{v.front()};
                      })
               .front();
-  SmallVector<OpFoldResult> starts, sizes, steps(block.size(), number(1));
-  for (const Stretch &span : block) {
-    starts.push_back(span.from);
-    sizes.push_back(span.size);
-  }
-  return tensor::InsertSliceOp::create(b, loc, place, tile, starts, sizes, steps);
+  return inserted(place, tile, block);
 }
 
 Value TiledWindows::product(Value image, Value place) {
