@@ -1,12 +1,14 @@
 """Finds cliffs: single ops of xtensor beside the same op of JAX (compiled), PyTorch and NumPy.
 
-    python benchmarks/sweep.py [FAMILY ...] [--only TEXT] [--threads N] [--rounds N] [--all]
+    python benchmarks/sweep.py [FAMILY ...] [--only TEXT] [--threads N] [--rounds N] [--all] [--save FILE]
+    python benchmarks/sweep.py --draw FOLDER FILE ...
 
 Each peer runs in a process of its own, bound to N cores; the peers take turns. A time is the least CPU time of a
 call over many short runs, so other programs on the machine change it little. With more than one thread it is the
 least wall time. It prints the cases where ours takes more than 1.2 times the fastest peer's time, and `--all`
-prints @@ `limit` is our time over the time in which this machine copies as many bytes as the op reads
-and writes.
+prints all cases. `limit` is our time over the least time of this machine: that in which it copies as many bytes as
+the op reads and writes, or multiplies matrices with as many flops, whichever is longer. `--limits` prints the cases
+above 2, too. `--save` adds the results to a file. `--draw` makes a heat map of each family in such files.
 """
 
 from __future__ import annotations
@@ -20,12 +22,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sweep_cases import FAMILIES, PEERS, Case
+from cells import FAMILIES
+from cells.case import PEERS, Case
+from cells.draw import draw
 
 CLIFF = 1.2
+FAR = 2.0  # from the limit of the machine
 LEAST = 20e-6  # below this time, a call costs more than its op
 
 
@@ -66,7 +73,7 @@ def serve(peer: str, threads: int) -> None:
             if key != current:
                 current, run = key, cases[key].prepare(peer)
                 if run is not None:
-                    answer["bytes"] = run.bytes
+                    answer |= {"bytes": run.bytes, "flops": run.flops}
             if run is not None:
                 answer["time"] = least(run.call, clock(threads))
         except Exception as error:
@@ -106,10 +113,25 @@ class Peer:
         self.process.wait()
 
 
-def bandwidth(now: Callable[[], float]) -> float:
-    source = np.zeros(16 << 20, dtype="f4")
-    target = np.empty_like(source)
-    return 2 * source.nbytes / least(lambda: np.copyto(target, source), now)
+@dataclass(frozen=True)
+class Machine:
+    """Bytes per second of a copy, and flops per second of a product of matrices of f4 and of f8."""
+
+    bytes: float
+    flops: dict[str, float]
+
+    @staticmethod
+    def measured(threads: int) -> Machine:
+        now = clock(threads)
+        source = np.zeros(16 << 20, dtype="f4")
+        target = np.empty_like(source)
+        copied = 2 * source.nbytes / least(lambda: np.copyto(target, source), now)
+        matrices = {dtype: np.ones((1024, 1024), dtype) for dtype in ("f4", "f8")}
+        flops = {dtype: 2 * 1024**3 / least(lambda a=a: a @ a, now) for dtype, a in matrices.items()}  # type: ignore[misc]
+        return Machine(copied, flops)
+
+    def least(self, case: Case, size: int, flops: int) -> float:
+        return max(size / self.bytes, flops / self.flops["f8" if case.args[0].dtype == "f8" else "f4"])
 
 
 def pretty(t: float | None) -> str:
@@ -118,20 +140,85 @@ def pretty(t: float | None) -> str:
     return f"{t * 1e3:.3g} ms" if t >= 1e-3 else f"{t * 1e6:.3g} us"
 
 
-def measure(case: Case, peers: list[Peer], rounds: int) -> tuple[dict[str, float], int, list[str]]:
-    """The least time of each peer, the bytes of the arrays, and what failed."""
-    times: dict[str, float] = {}
-    size, errors = 0, []
+@dataclass
+class Found:
+    """The least time of each peer, the bytes of the arrays and the flops of ours, and what failed."""
+
+    times: dict[str, float] = field(default_factory=dict)
+    bytes: int = 0
+    flops: int = 0
+    errors: list[str] = field(default_factory=list)
+
+    @property
+    def ratio(self) -> float:
+        others = [t for name, t in self.times.items() if name != "ours"]
+        return self.times["ours"] / min(others) if others and "ours" in self.times else math.nan
+
+
+def measure(case: Case, peers: list[Peer], rounds: int) -> Found:
+    found = Found()
     for turn in range(rounds):
         for peer in peers:
             answer = peer.measure(case.key)
             if "time" in answer:
-                times[peer.name] = min(answer["time"], times.get(peer.name, math.inf))
+                found.times[peer.name] = min(answer["time"], found.times.get(peer.name, math.inf))
             if "error" in answer and not turn:
-                errors.append(f"{case.key}, {peer.name}: {answer['error']}")
-            if peer.name == "ours":
-                size = answer.get("bytes", size)
-    return times, size, errors
+                found.errors.append(f"{case.key}, {peer.name}: {answer['error']}")
+            if peer.name == "ours" and "bytes" in answer:
+                found.bytes, found.flops = answer["bytes"], answer["flops"]
+    return found
+
+
+def sweep(options: argparse.Namespace, families: list[str], peers: list[Peer], machine: Machine) -> None:
+    """Measures and prints the cases; saves what it found."""
+    row = "{:46}" + "{:>10}" * len(peers) + "{:>16}{:>7}"
+    print(row.format("case", *(peer.name for peer in peers), "ours / fastest", "limit"))
+    ratios: dict[str, dict[str, float]] = {}
+    for family in families:
+        for case in FAMILIES[family]:
+            if options.only not in case.key:
+                continue
+            found = measure(case, peers, options.rounds)
+            for error in found.errors:
+                print(error)
+            if "ours" not in found.times:
+                continue
+            if not math.isnan(found.ratio):
+                ratios.setdefault(family, {})[case.key] = found.ratio
+            limit = found.times["ours"] / machine.least(case, found.bytes, found.flops)
+            is_cliff = found.times["ours"] > LEAST and (found.ratio > CLIFF or (options.limits and limit > FAR))
+            if options.all or is_cliff:
+                times = (pretty(found.times.get(p.name)) for p in peers)
+                print(row.format(case.key, *times, f"{found.ratio:.2f}", f"{limit:.1f}"), flush=True)
+        summary(family, ratios.get(family, {}))
+    if len(ratios) > 1:
+        summary("all", {key: ratio for part in ratios.values() for key, ratio in part.items()})
+    if options.save:
+        save(options.save, options.threads, ratios)
+
+
+def summary(name: str, ratios: dict[str, float]) -> None:
+    if ratios:
+        mean = math.exp(sum(map(math.log, ratios.values())) / len(ratios))
+        greatest = max(ratios.values())
+        print(f"{name}: geometric mean {mean:.2f}, greatest {greatest:.2f}, of {len(ratios)} cases", flush=True)
+
+
+def save(path: Path, threads: int, ratios: dict[str, dict[str, float]]) -> None:
+    saved = json.loads(path.read_text()) if path.exists() else {}
+    for family, part in ratios.items():
+        saved.setdefault(family, {}).setdefault(str(threads), {}).update(part)
+    path.write_text(json.dumps(saved, indent=1))
+
+
+def draw_all(folder: Path, files: list[str]) -> None:
+    """A picture of each family and number of threads in `files`."""
+    for file in files:
+        for family, by_threads in json.loads(Path(file).read_text()).items():
+            for threads, ratios in by_threads.items():
+                words = "1 thread" if threads == "1" else f"{threads} threads"
+                title = f"time over that of the fastest of JAX, PyTorch and NumPy, {words}"
+                draw(family, ratios, folder / f"{family}_{threads}.png", title)
 
 
 def main() -> None:
@@ -143,42 +230,29 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--limits", action="store_true")
+    parser.add_argument("--save", type=Path)
+    parser.add_argument("--draw", type=Path, metavar="FOLDER")
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
         serve(options.serve, options.threads)
         return
+    if options.draw:
+        draw_all(options.draw, options.families)
+        return
     unknown = set(options.families) - set(FAMILIES)
     if unknown:
         parser.error(f"unknown family: {', '.join(sorted(unknown))}. Families: {', '.join(FAMILIES)}")
-    cases = [case for name in options.families or FAMILIES for case in FAMILIES[name] if options.only in case.key]
+    families = options.families or list(FAMILIES)
     peers = [Peer(name, options.threads, options.core) for name in options.peers.split(",")]
-    copied = bandwidth(clock(options.threads))
-    row = "{:46}" + "{:>10}" * len(peers) + "{:>16}{:>7}"
-    print(f"copy: {copied / 1e9:.1f} GB/s; {len(cases)} cases")
-    print(row.format("case", *(peer.name for peer in peers), "ours / fastest", "limit"))
-    ratios: list[float] = []
+    machine = Machine.measured(options.threads)
+    products = ", ".join(f"{flops / 1e9:.0f} Gflop/s of {dtype}" for dtype, flops in machine.flops.items())
+    print(f"copy: {machine.bytes / 1e9:.1f} GB/s; products: {products}")
     with contextlib.ExitStack() as stack:
         for peer in peers:
             stack.callback(peer.close)
-        for case in cases:
-            times, size, errors = measure(case, peers, options.rounds)
-            for error in errors:
-                print(error)
-            others = [t for name, t in times.items() if name != "ours"]
-            if "ours" not in times:
-                continue
-            ratio = times["ours"] / min(others) if others else math.nan
-            if others:
-                ratios.append(ratio)
-            if options.all or (ratio > CLIFF and times["ours"] > LEAST):
-                limit = times["ours"] * copied / size
-                shown = f"{ratio:.2f}" if others else "-"
-                line = row.format(case.key, *(pretty(times.get(p.name)) for p in peers), shown, f"{limit:.1f}")
-                print(line, flush=True)
-    if ratios:
-        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-        print(f"ours / fastest: geometric mean {mean:.2f}, greatest {max(ratios):.2f}, of {len(ratios)} cases")
+        sweep(options, families, peers, machine)
 
 
 if __name__ == "__main__":
