@@ -96,7 +96,7 @@ private:
 template <typename T>
 void transform(const xt_array *arrays, Kind kind, int64_t count, double scale) {
   const xt_array &in = arrays[0], &out = arrays[1];
-  bool fromPairs = kind != Kind::real, toPairs = kind != Kind::hermitian;
+  bool fromPairs = kind != Kind::real && kind != Kind::whole, toPairs = kind != Kind::hermitian;
   std::vector<Packed<T>> copies;
   copies.reserve(2);
   const xt_array *from = &in, *to = &out;

@@ -161,6 +161,66 @@ static vfmav<E> output(const Job<T> &job) {
   return {reinterpret_cast<E *>(job.out), job.to.sizes, job.to.strides};
 }
 
+/// Fills in the second half along the last of the axes: conjugates of the first one.
+template <typename T>
+static void mirror(const Job<T> &job) {
+  const size_t axis = job.axes.back(), n = job.to.sizes[axis];
+  auto *out = reinterpret_cast<std::complex<T> *>(job.out);
+  // From the outermost loop to the one along which elements are neighbours.
+  std::vector<size_t> loops;
+  size_t count = 1;
+  for (size_t a = 0; a < job.to.sizes.size(); ++a) {
+    if (a != axis)
+      count *= job.to.sizes[a];
+    loops.push_back(a);
+  }
+  std::sort(loops.begin(), loops.end(), [&](size_t a, size_t b) {
+    return std::abs(job.to.strides[a]) > std::abs(job.to.strides[b]);
+  });
+  const size_t half = (n - 1) / 2, inner = loops.back() == axis ? half : job.to.sizes[loops.back()];
+  // Where the loops begin at `number` of all rounds of the outer ones, and which k that is.
+  auto run = [&](size_t begin, size_t end) {
+    for (size_t number = begin; number < end; ++number) {
+      ptrdiff_t base = 0;
+      size_t rest = number, k = 0;
+      for (size_t l = loops.size() - 1; l-- > 0;) {
+        size_t size = loops[l] == axis ? half : job.to.sizes[loops[l]], at = rest % size;
+        rest /= size;
+        if (loops[l] == axis)
+          k = at + 1;
+        else
+          base += ptrdiff_t(at) * job.to.strides[loops[l]];
+      }
+      const ptrdiff_t step = job.to.strides[axis], along = job.to.strides[loops.back()];
+      if (loops.back() == axis)
+        for (size_t i = 1; i <= half; ++i)
+          out[base + ptrdiff_t(n - i) * step] = std::conj(out[base + ptrdiff_t(i) * step]);
+      else
+        for (size_t i = 0; i < inner; ++i)
+          out[base + ptrdiff_t(n - k) * step + ptrdiff_t(i) * along] =
+              std::conj(out[base + ptrdiff_t(k) * step + ptrdiff_t(i) * along]);
+    }
+  };
+  if (half)
+    execParallel(0, count * half / inner, job.threads, run);
+}
+
+/// All numbers of a real array: half of them along the last axis, their mirror, then the other
+/// axes.
+template <typename T>
+static void whole(const Job<T> &job) {
+  using C = std::complex<T>;
+  Operand half = job.to;
+  half.sizes[job.axes.back()] = half.sizes[job.axes.back()] / 2 + 1;
+  vfmav<C> to(reinterpret_cast<C *>(job.out), half.sizes, half.strides);
+  r2c(input<T, T>(job), to, {job.axes.back()}, true, job.scale, job.threads);
+  mirror(job);
+  std::vector<size_t> others(job.axes.begin(), job.axes.end() - 1);
+  vfmav<C> all = output<T, C>(job);
+  if (!others.empty())
+    c2c(all, all, others, true, T(1), job.threads);
+}
+
 template <typename T>
 static void transform(const Job<T> &job) {
   using C = std::complex<T>;
@@ -173,6 +233,8 @@ static void transform(const Job<T> &job) {
     return r2c(input<T, T>(job), output<T, C>(job), job.axes, true, job.scale, job.threads);
   case Kind::hermitian:
     return c2r(input<T, C>(job), output<T, T>(job), job.axes, false, job.scale, job.threads);
+  case Kind::whole:
+    return whole(job);
   }
 }
 

@@ -8,11 +8,11 @@ namespace xtensor::fourier {
 
 /// Forward and backward have the exponents -i and +i, and no factor. Real: the first n / 2 + 1
 /// numbers of forward. Hermitian: backward of numbers whose second half is the conjugate of the
-/// first one, which alone is given.
-enum class Kind { forward, backward, real, hermitian };
+/// first one, which alone is given. Whole: all numbers of forward of a real array.
+enum class Kind { forward, backward, real, hermitian, whole };
 
 /// Strides count numbers of what the array holds: complex ones, or real ones (the input of `real`
-/// and the output of `hermitian`). A complex number is two adjacent floats.
+/// and `whole`, the output of `hermitian`). A complex number is two adjacent floats.
 struct Operand {
   std::vector<std::size_t> sizes;
   std::vector<std::ptrdiff_t> strides;

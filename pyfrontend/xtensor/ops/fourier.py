@@ -96,9 +96,9 @@ def check_norm(name: str, norm: str | None) -> str:
 
 
 def _complex(name: str, x: ArrayLike, dim: Dims, n: Sizes, norm: str | None, backward: bool) -> Tracer:
-    x = complex_operand(x)
+    x = operand(x)
     dims = along(name, x, dim)
-    x = resized(name, x, wanted_sizes(name, x, dims, n))
+    x = complex_operand(resized(name, x, wanted_sizes(name, x, dims, n)))
     kind = "backward" if backward else "forward"
     if all(is_static(x, d) for d in dims):
         count = math.prod(int(x.sizes[d]) for d in dims)

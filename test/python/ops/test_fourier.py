@@ -90,6 +90,22 @@ def test_several_dims_sizes_and_norms() -> None:
     check(xt.fft.dct(xa, "x", n=3), sf.dct(x, n=3), "f8", dims)
 
 
+@pytest.mark.parametrize("dims", ["a", "b", "c", "ab", "bc", "ca", "abc"])
+def test_all_numbers_of_a_real_array(dims: str) -> None:
+    """Of which half are computed and half are mirrored, wherever the dims are stored; by sizes, too."""
+    for shape in ((3, 4, 5), (1, 8, 2), (7, 6, 9)):
+        x = numbers("f8", *shape)
+        axes = tuple("abc".index(d) for d in dims)
+        check(xt.fft.fft(xt.array(x, ("a", "b", "c")), tuple(dims)), sf.fftn(x, axes=axes), "f8", ("a", "b", "c"))
+        sizes = {d: x.shape["abc".index(d)] + 2 for d in dims}
+        want = sf.fftn(x, [sizes[d] for d in dims], axes)
+        turned = xt.jit(lambda x, sizes=sizes: xt.fft.fft(xt.transpose(x, "c", "b", "a"), tuple(dims), n=sizes))
+        check(turned(xt.array(x, ("a", "b", "c"))).transpose("a", "b", "c"), want, "f8", ("a", "b", "c"))
+        sums = xt.jit(xt.grad(lambda x: xt.sum(xt.square(xt.abs(xt.fft.fft(x, tuple(dims)))))))
+        count = np.prod([x.shape[a] for a in axes])
+        np.testing.assert_allclose(sums(xt.array(x, ("a", "b", "c"))).values, 2 * count * x, rtol=1e-10, atol=1e-12 * count)
+
+
 def test_views_are_transformed_where_they_lie() -> None:
     """Steps, negative ones, permuted dims, and pairs that are not adjacent: the parts of a transposed array."""
     z = numbers("f8", 6, 5, 8) + 1j * numbers("f8", 6, 5, 8)
