@@ -13,6 +13,7 @@ typedef struct {
   const xt_array *x, *y;
   xt_order order;
   int64_t size, wanted; /* positions of a row, the first ones */
+  int32_t isOfValues;   /* elements are wanted, not positions */
 } Sort;
 
 static uint64_t bitsAt(const void *data, int64_t i, int32_t bytes) {
@@ -25,6 +26,22 @@ static uint64_t bitsAt(const void *data, int64_t i, int32_t bytes) {
     return ((const uint32_t *)data)[i];
   default:
     return ((const uint64_t *)data)[i];
+  }
+}
+
+static void setBits(void *data, int64_t i, uint64_t bits, int32_t bytes) {
+  switch (bytes) {
+  case 1:
+    ((uint8_t *)data)[i] = (uint8_t)bits;
+    break;
+  case 2:
+    ((uint16_t *)data)[i] = (uint16_t)bits;
+    break;
+  case 4:
+    ((uint32_t *)data)[i] = (uint32_t)bits;
+    break;
+  default:
+    ((uint64_t *)data)[i] = bits;
   }
 }
 
@@ -64,7 +81,7 @@ static void sortRows(void *ctx, int64_t begin, int64_t end, xt_call *call) {
   Item *items = xta_arena_acquire(n < most ? 2 * n * (int64_t)sizeof(Item) : INT64_MAX / 2, call);
   for (int64_t row = begin; row < end; ++row) {
     int64_t from = xt_row_offset(s->x, row);
-    int64_t *y = (int64_t *)s->y->data + xt_row_offset(s->y, row);
+    int64_t to = xt_row_offset(s->y, row);
     Item *sorted = items;
     if (items) {
       for (int64_t i = 0; i < n; ++i) {
@@ -74,15 +91,22 @@ static void sortRows(void *ctx, int64_t begin, int64_t end, xt_call *call) {
       sorted = sortRow(items, items + n, n);
     }
     /* Without memory, which is reported: positions that later reads may use all the same. */
-    for (int64_t i = 0; i < s->wanted; ++i)
-      y[i * out] = items ? sorted[i].position : 0;
+    for (int64_t i = 0; i < s->wanted; ++i) {
+      int64_t position = items ? sorted[i].position : 0;
+      if (s->isOfValues)
+        setBits(s->y->data, to + i * out,
+                bitsAt(s->x->data, from + position * step, s->order.bytes), s->order.bytes);
+      else
+        ((int64_t *)s->y->data)[to + i * out] = position;
+    }
   }
   xta_arena_release(items, call);
 }
 
-static void argsort(const xt_array *arrays, const int64_t *options, int64_t wanted, xt_call *call) {
+static void sort(const xt_array *arrays, const int64_t *options, int64_t wanted, int32_t isOfValues,
+                 xt_call *call) {
   const xt_array *x = &arrays[0];
-  Sort s = {x, &arrays[1], xt_order_of(x, options), x->sizes[x->rank - 1], wanted};
+  Sort s = {x, &arrays[1], xt_order_of(x, options), x->sizes[x->rank - 1], wanted, isOfValues};
   int64_t rows = 1;
   for (int32_t axis = 0; axis + 1 < x->rank; ++axis)
     rows *= x->sizes[axis];
@@ -91,14 +115,18 @@ static void argsort(const xt_array *arrays, const int64_t *options, int64_t want
 }
 
 void xta_own_xt_argsort(const xt_array *arrays, const int64_t *options, xt_call *call) {
-  argsort(arrays, options, arrays[0].sizes[arrays[0].rank - 1], call);
+  sort(arrays, options, arrays[0].sizes[arrays[0].rank - 1], 0, call);
+}
+
+void xta_own_xt_sort(const xt_array *arrays, const int64_t *options, xt_call *call) {
+  sort(arrays, options, arrays[0].sizes[arrays[0].rank - 1], 1, call);
 }
 
 void xta_own_xt_top_k(const xt_array *arrays, const int64_t *options, xt_call *call) {
-  argsort(arrays, options, options[2], call);
+  sort(arrays, options, options[2], 0, call);
 }
 
 /* Up to the last of the places that are wanted. */
 void xta_own_xt_select(const xt_array *arrays, const int64_t *options, xt_call *call) {
-  argsort(arrays, options, options[2] ? options[2 + options[2]] + 1 : 0, call);
+  sort(arrays, options, options[2] ? options[2 + options[2]] + 1 : 0, 0, call);
 }

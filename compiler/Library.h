@@ -75,7 +75,7 @@ struct LibraryDescription {
   std::vector<std::string> routines;
   bool callsLapack() const {
     return llvm::any_of(routines, [](llvm::StringRef name) {
-      return name != "xt_argsort" && name != "xt_top_k" && name != "xt_select";
+      return name != "xt_argsort" && name != "xt_sort" && name != "xt_top_k" && name != "xt_select";
     });
   }
   /// Functions for C, besides the entries for callers that check arguments themselves.

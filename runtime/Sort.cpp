@@ -1,70 +1,175 @@
-// Sorting, and the first positions of an order. Rows are sorted in parallel. The keys are unsigned
-// integers, whose order includes the direction, NaN last, and equal zeros. So one comparison, or
-// the digits of a radix sort, decides.
+// Sorting, and the first positions of an order. Rows are sorted in parallel. A word holds the key
+// of an element in its upper bits and the position in its lower ones, so one comparison of integers
+// decides, and an order of equal keys is stable.
 #include "Clones.h"
-#include "order.h"
-#include "runtime.h"
+#include "SortKeys.h"
+#include "VectorSort.h"
 
-#include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace {
 
-/// Rows from here on are sorted by digits.
+/// Rows from here on are sorted by digits, where no vectors sort.
 constexpr int64_t kRadix = 1024;
 /// Up to this part of a row, what is wanted is chosen while the row is read. More of it is set
-/// apart and then sorted, or, of rows that are sorted by digits, comes first in the whole.
+/// apart and then sorted, or comes first in the whole.
 constexpr int64_t kChosenPart = 32;
+/// Rows up to here are sorted by vectors faster than their least are chosen.
+constexpr int64_t kShort = 256;
 
-template <typename Key>
-struct Item {
-  Key key;
-  int64_t position;
-  bool operator<(const Item &other) const {
-    return key != other.key ? key < other.key : position < other.position;
-  }
-};
+/// The bits that a number takes.
+int widthOf(uint64_t n) { return n ? 64 - __builtin_clzll(n) : 0; }
 
-/// Stable: least digit first. `items` holds the result.
-template <typename Key>
-void sortByDigits(Item<Key> *items, Item<Key> *other, int64_t n) {
-  constexpr int digits = sizeof(Key);
-  int64_t counts[digits][256] = {};
-  for (int64_t i = 0; i < n; ++i)
-    for (int d = 0; d < digits; ++d)
-      ++counts[d][(items[i].key >> (8 * d)) & 255];
-  Item<Key> *from = items, *to = other;
-  for (int d = 0; d < digits; ++d) {
-    int64_t *count = counts[d];
-    if (count[(from[0].key >> (8 * d)) & 255] == n)
+/// Stable: least digit first. Sorts by the bits from `low` to `high`; `other` has room for `n`.
+template <typename Word>
+void sortByDigits(Word *words, Word *other, int64_t n, int low, int high) {
+  Word *from = words, *to = other;
+  for (int shift = low; shift < high; shift += 8) {
+    int64_t count[256] = {};
+    for (int64_t i = 0; i < n; ++i)
+      ++count[(from[i] >> shift) & 255];
+    if (count[(from[0] >> shift) & 255] == n)
       continue; // all alike
     int64_t start = 0;
-    for (int v = 0; v < 256; ++v) {
-      int64_t size = count[v];
-      count[v] = start;
-      start += size;
-    }
+    for (int64_t &place : count)
+      start += std::exchange(place, start);
     for (int64_t i = 0; i < n; ++i)
-      to[count[(from[i].key >> (8 * d)) & 255]++] = from[i];
+      to[count[(from[i] >> shift) & 255]++] = from[i];
     std::swap(from, to);
   }
-  if (from != items)
-    std::memcpy(static_cast<void *>(items), from, n * sizeof(Item<Key>));
+  if (from != words)
+    std::memcpy(words, from, n * sizeof(Word));
 }
 
-struct Job {
-  const xt_array *x, *y;
-  xt_order order;
-  int64_t rows, size, wanted;
+/// Sorts words whose bits below `low` are in order already.
+template <typename Word>
+void sortWords(Word *words, Word *other, int64_t n, int low, int high) {
+  if (n >= kVectorRow && xt_sorts_by_vectors())
+    xt_sort_by_vectors(words, n);
+  else if (n < kRadix)
+    std::sort(words, words + n);
+  else
+    sortByDigits(words, other, n, low, high);
+}
+
+//===- positions -----------------------------------------------------------===//
+
+/// How keys and positions of a row are made words.
+struct Packing {
+  uint64_t least; // of the keys
+  int drop;       // bits of the keys, at their end, for which there is no room
+  int keyBits, positionBits;
 };
 
-/// The `wanted` least of `n` items, in order, in place of the first ones. `item(i)` makes one.
-template <typename Key, typename ItemFn>
-void selectLeast(Item<Key> *items, int64_t wanted, int64_t n, ItemFn item) {
+template <typename Key>
+XT_INLINE void findBounds(const Key *keys, int64_t n, Key &least, Key &greatest) {
+  Key low = keys[0], high = keys[0];
+  for (int64_t i = 0; i < n; ++i) {
+    low = keys[i] < low ? keys[i] : low;
+    high = keys[i] > high ? keys[i] : high;
+  }
+  least = low;
+  greatest = high;
+}
+
+template <typename Word, typename Key>
+XT_INLINE void packAs(const Key *keys, int64_t n, const Packing &p, Word *words) {
+  const uint64_t least = p.least;
+  const int drop = p.drop, up = p.positionBits;
+  for (int64_t i = 0; i < n; ++i)
+    words[i] = static_cast<Word>((keys[i] - least) >> drop) << up | static_cast<Word>(i);
+}
+
+XT_CLONES void positionsOf(const uint32_t *from, int64_t n, uint64_t mask, uint64_t *to) {
+  for (int64_t i = 0; i < n; ++i)
+    to[i] = from[i] & mask;
+}
+XT_CLONES void positionsOf(const uint64_t *from, int64_t n, uint64_t mask, uint64_t *to) {
+  for (int64_t i = 0; i < n; ++i)
+    to[i] = from[i] & mask;
+}
+
+/// Words of equal bits of keys, sorted by the bits that had no room.
+template <typename Key>
+void sortRest(const Key *keys, int64_t n, const Packing &p, uint64_t *words) {
+  const uint64_t mask = (uint64_t(1) << p.positionBits) - 1;
+  auto isBefore = [&](uint64_t a, uint64_t b) {
+    Key x = keys[a & mask], y = keys[b & mask];
+    return x != y ? x < y : a < b;
+  };
+  for (int64_t begin = 0, end; begin < n; begin = end) {
+    end = begin + 1;
+    while (end < n && words[end] >> p.positionBits == words[begin] >> p.positionBits)
+      ++end;
+    if (end - begin > 1 && !std::is_sorted(words + begin, words + end, isBefore))
+      std::sort(words + begin, words + end, isBefore);
+  }
+}
+
+/// The bits of an element, from its key: zero is positive, and NaN one of many.
+template <typename Key>
+XT_INLINE Key bitsOf(const xt_order &order, Key key) {
+  const Key sign = Key(Key(1) << (8 * sizeof(Key) - 1));
+  if (order.descending)
+    key = Key(~key);
+  if (order.infinity && !(key & sign))
+    return Key(~key);
+  return order.is_unsigned ? key : Key(key ^ sign);
+}
+
+// What is compiled for several processors has no templates of the standard library: the compiler
+// forgets their bodies.
+#define XT_LOOPS_OVER(Key)                                                                         \
+  XT_CLONES void bounds(const Key *keys, int64_t n, Key &least, Key &greatest) {                   \
+    findBounds(keys, n, least, greatest);                                                          \
+  }                                                                                                \
+  XT_CLONES void pack(const Key *keys, int64_t n, const Packing &p, uint32_t *words) {             \
+    packAs(keys, n, p, words);                                                                     \
+  }                                                                                                \
+  XT_CLONES void pack(const Key *keys, int64_t n, const Packing &p, uint64_t *words) {             \
+    packAs(keys, n, p, words);                                                                     \
+  }                                                                                                \
+  XT_CLONES void toBits(const xt_order &order, Key *keys, int64_t n) {                             \
+    for (int64_t i = 0; i < n; ++i)                                                                \
+      keys[i] = bitsOf(order, keys[i]);                                                            \
+  }
+XT_LOOPS_OVER(uint8_t)
+XT_LOOPS_OVER(uint16_t)
+XT_LOOPS_OVER(uint32_t)
+XT_LOOPS_OVER(uint64_t)
+#undef XT_LOOPS_OVER
+
+/// The order of the keys of a row: positions, in its first `n` words. `words` has room for 2 n.
+template <typename Key>
+void order(const Key *keys, int64_t n, uint64_t *words) {
+  Key least, greatest;
+  bounds(keys, n, least, greatest);
+  Packing p{least, 0, widthOf(uint64_t(greatest) - least), widthOf(uint64_t(n - 1))};
+  p.drop = std::max(0, p.keyBits + p.positionBits - 64);
+  p.keyBits -= p.drop;
+  const int bits = p.keyBits + p.positionBits;
+  const uint64_t mask = (uint64_t(1) << p.positionBits) - 1;
+  if (bits <= 32 && p.positionBits < 32) {
+    auto *half = reinterpret_cast<uint32_t *>(words + n);
+    pack(keys, n, p, half);
+    sortWords(half, half + n, n, p.positionBits, bits);
+    return positionsOf(half, n, mask, words);
+  }
+  pack(keys, n, p, words);
+  sortWords(words, words + n, n, p.positionBits, bits);
+  if (p.drop)
+    sortRest(keys, n, p, words);
+  positionsOf(words, n, mask, words);
+}
+
+/// The `wanted` least of `n` items, in order, in place of the first ones.
+template <typename Key>
+void selectLeast(const Key *keys, Item<Key> *items, int64_t wanted, int64_t n) {
   int64_t room = wanted * kChosenPart <= n ? wanted + std::max<int64_t>(wanted, 32) : n;
   room = std::min(room, n);
   for (int64_t i = 0; i < room; ++i)
-    items[i] = item(i);
+    items[i] = {keys[i], i};
   int64_t filled = room;
   auto setApart = [&] { std::nth_element(items, items + wanted - 1, items + filled); };
   setApart();
@@ -73,8 +178,8 @@ void selectLeast(Item<Key> *items, int64_t wanted, int64_t n, ItemFn item) {
   // each element costs the same, in whatever order they come. Of equal keys the first one stays.
   Key last = items[wanted - 1].key;
   for (int64_t i = room; i < n; ++i)
-    if (Item<Key> next = item(i); next.key < last) {
-      items[filled++] = next;
+    if (keys[i] < last) {
+      items[filled++] = {keys[i], i};
       if (filled == room) {
         setApart();
         filled = wanted;
@@ -86,218 +191,181 @@ void selectLeast(Item<Key> *items, int64_t wanted, int64_t n, ItemFn item) {
   std::sort(items, items + wanted);
 }
 
-/// Positions that later reads may use all the same.
-void clearRows(const Job &job, int64_t begin, int64_t end) {
+struct Job : Rows {
+  int64_t wanted;
+};
+
+/// What later reads may use all the same, where memory was missing.
+template <typename Out>
+void clearRows(const Rows &rows, int64_t begin, int64_t end, int64_t wanted) {
   for (int64_t row = begin; row < end; ++row)
-    for (int64_t i = 0; i < job.wanted; ++i)
-      static_cast<int64_t *>(
-          job.y->data)[xt_row_offset(job.y, row) + i * job.y->strides[job.y->rank - 1]] = 0;
+    for (int64_t i = 0; i < wanted; ++i)
+      static_cast<Out *>(rows.y->data)[xt_row_offset(rows.y, row) + i * rows.out()] = 0;
+}
+
+//===- short rows ----------------------------------------------------------===//
+
+/// Rows up to here, of keys of at most 32 bits, are sorted side by side: vectors across the rows.
+constexpr int64_t kSideBySide = 16;
+/// The bits of their positions.
+constexpr int kShortBits = 4;
+
+/// Sorts columns of `n` words, of kRowsAtOnce rows, by Batcher's network.
+XT_CLONES void sortColumns(uint64_t *words, int64_t n) {
+  for (int64_t p = 1; p < n; p *= 2)
+    for (int64_t k = p; k > 0; k /= 2)
+      for (int64_t j = k % p; j + k < n; j += 2 * k)
+        for (int64_t i = j; i < j + k && i + k < n; ++i) {
+          if (i / (2 * p) != (i + k) / (2 * p))
+            continue;
+          uint64_t *a = words + i * kRowsAtOnce, *b = words + (i + k) * kRowsAtOnce;
+          for (int64_t r = 0; r < kRowsAtOnce; ++r) {
+            uint64_t x = a[r], y = b[r];
+            a[r] = x < y ? x : y;
+            b[r] = x < y ? y : x;
+          }
+        }
+}
+
+/// Sorts rows from `begin` to `end`; `write` gets a row, a place in it, and a position.
+template <typename Key, typename Write>
+void sortShort(const Rows &job, int64_t begin, int64_t end, Write write) {
+  const int64_t n = job.size;
+  Key keys[kSideBySide * kRowsAtOnce];
+  uint64_t words[kSideBySide * kRowsAtOnce] = {};
+  for (int64_t block = begin; block < end; block += kRowsAtOnce) {
+    int64_t rows = std::min(kRowsAtOnce, end - block);
+    xt_read_keys(job, block, rows, n, keys);
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t r = 0; r < rows; ++r)
+        words[i * kRowsAtOnce + r] = uint64_t(keys[r * n + i]) << kShortBits | uint64_t(i);
+    sortColumns(words, n);
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t i = 0; i < n; ++i)
+        write(block + r, i, int64_t(words[i * kRowsAtOnce + r] & (kSideBySide - 1)));
+  }
+}
+
+template <typename Key>
+bool isShort(const Rows &job) {
+  return sizeof(Key) <= sizeof(uint32_t) && job.size <= kSideBySide;
+}
+
+//===- rows of positions ---------------------------------------------------===//
+
+template <typename Key>
+void argsortRows(void *context, int64_t begin, int64_t end) {
+  const Job &job = *static_cast<const Job *>(context);
+  if (isShort<Key>(job))
+    return sortShort<Key>(job, begin, end, [&](int64_t row, int64_t i, int64_t position) {
+      if (i < job.wanted)
+        static_cast<int64_t *>(job.y->data)[xt_row_offset(job.y, row) + i * job.out()] = position;
+    });
+  const int64_t n = job.size, atOnce = job.atOnce(end - begin);
+  bool isChosen = job.wanted < n && (xt_sorts_by_vectors() ? n > kShort : n < kRadix);
+  isChosen |= job.wanted < n && job.wanted * kChosenPart <= n;
+  static_assert(sizeof(Item<Key>) <= 2 * sizeof(uint64_t));
+  // Words of each row, and room for those of one more; before them, keys.
+  auto *words = static_cast<uint64_t *>(
+      xt_arena_acquire((atOnce + 1) * n * static_cast<int64_t>(2 * sizeof(uint64_t))));
+  if (!words) // reported; what the call gives is not used
+    return clearRows<int64_t>(job, begin, end, job.wanted);
+  auto *keys = reinterpret_cast<Key *>(words + (atOnce + 1) * n);
+  for (int64_t block = begin; block < end; block += atOnce) {
+    int64_t rows = std::min(atOnce, end - block);
+    xt_read_keys(job, block, rows, n, keys);
+    for (int64_t r = 0; r < rows; ++r) {
+      if (!isChosen) {
+        order(keys + r * n, n, words + r * n);
+        continue;
+      }
+      auto *items = reinterpret_cast<Item<Key> *>(words + r * n);
+      selectLeast(keys + r * n, items, job.wanted, n);
+      for (int64_t i = 0; i < job.wanted; ++i)
+        words[r * n + i] = items[i].position;
+    }
+    writeRows<int64_t>(job, block, rows, job.wanted, words);
+  }
+  xt_arena_release(words);
+}
+
+//===- values --------------------------------------------------------------===//
+
+/// In place; `words` has room for 2 n numbers of 32 bits, or of 64 for keys of that size.
+template <typename Key>
+void sortKeys(Key *keys, int64_t n, uint64_t *words) {
+  if constexpr (sizeof(Key) >= sizeof(uint32_t)) {
+    sortWords(keys, reinterpret_cast<Key *>(words), n, 0, 8 * sizeof(Key));
+  } else {
+    auto *wide = reinterpret_cast<uint32_t *>(words);
+    std::copy(keys, keys + n, wide);
+    sortWords(wide, wide + n, n, 0, 8 * sizeof(Key));
+    std::copy(wide, wide + n, keys);
+  }
+}
+
+/// Sorts the keys of a row, and makes them the bits of its elements `x`. Of equal keys those of
+/// zeros and of NaN stand for several bits: these come in the order of the row.
+template <typename Key>
+void sortRow(const Rows &rows, const Key *x, Key *keys, uint64_t *words) {
+  xt_order order = rows.order;
+  order.bytes = sizeof(Key);
+  const int64_t n = rows.size, step = rows.step();
+  sortKeys(keys, n, words);
+  const Key alike[] = {static_cast<Key>(xt_order_key(&order, 0)), static_cast<Key>(~Key(0))};
+  std::pair<Key *, Key *> runs[2];
+  for (int i = 0; i < 2; ++i)
+    runs[i] = std::equal_range(keys, keys + n, alike[i]);
+  toBits(order, keys, n);
+  if (!order.infinity)
+    return;
+  for (int k = 0; k < 2; ++k)
+    for (int64_t i = 0; runs[k].first < runs[k].second; ++i)
+      if (Key bits = x[i * step]; static_cast<Key>(xt_order_key(&order, bits)) == alike[k])
+        *runs[k].first++ = bits;
 }
 
 template <typename Key>
 void sortRows(void *context, int64_t begin, int64_t end) {
-  const Job &job = *static_cast<const Job *>(context);
-  const int64_t n = job.size;
-  xt_order order = job.order;
-  order.bytes = sizeof(Key); // known while this is compiled
-  const int64_t step = job.x->strides[job.x->rank - 1], out = job.y->strides[job.y->rank - 1];
-  auto *items =
-      static_cast<Item<Key> *>(xt_arena_acquire(2 * n * static_cast<int64_t>(sizeof(Item<Key>))));
-  if (!items) // reported; what the call gives is not used
-    return clearRows(job, begin, end);
-  for (int64_t row = begin; row < end; ++row) {
-    const Key *x = static_cast<const Key *>(job.x->data) + xt_row_offset(job.x, row);
-    int64_t *y = static_cast<int64_t *>(job.y->data) + xt_row_offset(job.y, row);
-    auto item = [&](int64_t i) {
-      return Item<Key>{static_cast<Key>(xt_order_key(&order, x[i * step])), i};
-    };
-    if (job.wanted < n && (n < kRadix || job.wanted * kChosenPart <= n)) {
-      selectLeast(items, job.wanted, n, item);
-    } else {
-      for (int64_t i = 0; i < n; ++i)
-        items[i] = item(i);
-      if (n < kRadix)
-        std::sort(items, items + n);
-      else
-        sortByDigits(items, items + n, n);
-    }
-    for (int64_t i = 0; i < job.wanted; ++i)
-      y[i * out] = items[i].position;
-  }
-  xt_arena_release(items);
-}
-
-//===- single places of the order ------------------------------------------===//
-
-struct Selection {
-  const xt_array *x, *y;
-  xt_order order;
-  int64_t rows, size, count;
-  const int64_t *places;
-};
-
-/// Rows that are strided are copied this many at a time: they share cache lines.
-constexpr int64_t kRowsAtOnce = 16;
-/// Rows from here on are narrowed down by a sample; shorter ones by the bits of the key.
-constexpr int64_t kSampled = 1024;
-/// Keys that are compared at a time.
-constexpr int64_t kVectors = 64;
-
-/// Where the element at `place` of the order lies: bit by bit, the greatest key that at most
-/// `place` keys are below. Every loop is one of vectors.
-template <typename Key>
-XT_INLINE int64_t placeByBits(const Key *keys, int64_t padded, int64_t place) {
-  Key found = 0;
-  int64_t before = 0;
-  for (int bit = 8 * sizeof(Key); bit-- > 0;) {
-    Key next = found | Key(Key(1) << bit);
-    uint32_t below = 0;
-    for (int64_t i = 0; i < padded; i += kVectors)
-      for (int64_t v = 0; v < kVectors; ++v)
-        below += keys[i + v] < next;
-    if (below <= place) {
-      found = next;
-      before = below;
-    }
-  }
-  // Of equal keys, the first ones come first.
-  int64_t i = 0;
-  for (int64_t skip = place - before; keys[i] != found || skip-- > 0;)
-    ++i;
-  return i;
-}
-
-XT_CLONES int64_t placeOf(const uint8_t *keys, int64_t padded, int64_t place) {
-  return placeByBits(keys, padded, place);
-}
-XT_CLONES int64_t placeOf(const uint16_t *keys, int64_t padded, int64_t place) {
-  return placeByBits(keys, padded, place);
-}
-XT_CLONES int64_t placeOf(const uint32_t *keys, int64_t padded, int64_t place) {
-  return placeByBits(keys, padded, place);
-}
-XT_CLONES int64_t placeOf(const uint64_t *keys, int64_t padded, int64_t place) {
-  return placeByBits(keys, padded, place);
-}
-
-/// The bounds within which the elements at places `first` to `last` of the order probably lie.
-template <typename Key>
-std::pair<Key, Key> probableBounds(const Key *keys, int64_t n, int64_t first, int64_t last) {
-  constexpr int64_t kMost = 1024;
-  int64_t size = 64;
-  while (size < kMost && size * size < 4 * n)
-    size *= 2;
-  Key sample[kMost];
-  uint32_t random = 1;
-  int64_t part = n / size;
-  for (int64_t i = 0; i < size; ++i) {
-    random = random * 1664525 + 1013904223; // so that no pattern of the row hides from the sample
-    sample[i] = keys[i * part + (random >> 8) % part];
-  }
-  std::sort(sample, sample + size);
-  // Three standard deviations of a place in the sample at most.
-  int64_t margin = 1;
-  while (4 * margin * margin < 9 * size)
-    ++margin;
-  int64_t low = first * size / n - margin, high = last * size / n + margin;
-  return {low < 0 ? Key(0) : sample[low], high >= size ? Key(~Key(0)) : sample[high]};
-}
-
-/// Finds the elements at the places from `begin` to `end`, which lie close together: item
-/// place - result is theirs.
-template <typename Key>
-int64_t selectPlaces(const Key *keys, int64_t n, const int64_t *begin, const int64_t *end,
-                     Item<Key> *items) {
-  int64_t below = 0, found = 0;
-  auto [low, high] = probableBounds(keys, n, *begin, end[-1]);
-  for (int64_t i = 0; i < n; ++i) {
-    items[found] = {keys[i], i};
-    found += (keys[i] >= low) & (keys[i] <= high);
-    below += keys[i] < low;
-  }
-  if (*begin < below || end[-1] >= below + found) {
-    below = 0;
-    found = n;
-    for (int64_t i = 0; i < n; ++i)
-      items[i] = {keys[i], i};
-  }
-  Item<Key> *from = items;
-  for (const int64_t *place = begin; place < end; ++place) {
-    Item<Key> *at = items + (*place - below);
-    std::nth_element(from, at, items + found);
-    from = at + 1;
-  }
-  return below;
-}
-
-template <typename Key>
-void selectRows(void *context, int64_t begin, int64_t end) {
-  const Selection &job = *static_cast<const Selection *>(context);
-  const int64_t n = job.size;
-  xt_order order = job.order;
-  order.bytes = sizeof(Key); // known while this is compiled
-  const int64_t step = job.x->strides[job.x->rank - 1], out = job.y->strides[job.y->rank - 1];
-  int64_t atOnce = step == 1 ? 1 : std::min(kRowsAtOnce, end - begin);
-  int64_t padded = (n + kVectors - 1) / kVectors * kVectors;
-  auto *items = static_cast<Item<Key> *>(
-      xt_arena_acquire(n * static_cast<int64_t>(sizeof(Item<Key>)) +
-                       atOnce * padded * static_cast<int64_t>(sizeof(Key))));
-  auto *keys = reinterpret_cast<Key *>(items + n);
+  const Rows &job = *static_cast<const Rows *>(context);
+  if (isShort<Key>(job))
+    return sortShort<Key>(job, begin, end, [&](int64_t row, int64_t i, int64_t position) {
+      static_cast<Key *>(job.y->data)[xt_row_offset(job.y, row) + i * job.out()] =
+          static_cast<const Key *>(job.x->data)[xt_row_offset(job.x, row) + position * job.step()];
+    });
+  const int64_t n = job.size, atOnce = job.atOnce(end - begin);
+  auto *words = static_cast<uint64_t *>(xt_arena_acquire(
+      n * static_cast<int64_t>(2 * std::max(sizeof(Key), sizeof(uint32_t)) + atOnce * sizeof(Key)) +
+      static_cast<int64_t>(sizeof(uint64_t))));
+  if (!words) // reported; what the call gives is not used
+    return clearRows<Key>(job, begin, end, n);
+  auto *keys =
+      reinterpret_cast<Key *>(words + (n * 2 * std::max(sizeof(Key), sizeof(uint32_t)) + 7) / 8);
   for (int64_t block = begin; block < end; block += atOnce) {
     int64_t rows = std::min(atOnce, end - block);
-    const Key *x[kRowsAtOnce];
+    xt_read_keys(job, block, rows, n, keys);
     for (int64_t r = 0; r < rows; ++r)
-      x[r] = static_cast<const Key *>(job.x->data) + xt_row_offset(job.x, block + r);
-    for (int64_t i = 0; items && i < n; ++i)
-      for (int64_t r = 0; r < rows; ++r)
-        keys[r * padded + i] = static_cast<Key>(xt_order_key(&order, x[r][i * step]));
-    for (int64_t r = 0; items && r < rows; ++r)
-      std::fill(keys + r * padded + n, keys + (r + 1) * padded, Key(~Key(0)));
-    for (int64_t r = 0; r < rows; ++r) {
-      int64_t *y = static_cast<int64_t *>(job.y->data) + xt_row_offset(job.y, block + r);
-      const int64_t *last = job.places + job.count;
-      if (items && n < kSampled) {
-        for (const int64_t *place = job.places; place < last; ++place)
-          y[*place * out] = placeOf(keys + r * padded, padded, *place);
-        continue;
-      }
-      for (const int64_t *place = job.places, *next; place < last; place = next) {
-        next = place + 1;
-        while (next < last && *next - next[-1] <= n / 64 + 1)
-          ++next;
-        int64_t below = items ? selectPlaces(keys + r * padded, n, place, next, items) : 0;
-        // Without memory, which is reported: positions that later reads may use all the same.
-        for (; place < next; ++place)
-          y[*place * out] = items ? items[*place - below].position : 0;
-      }
-    }
+      sortRow(job, static_cast<const Key *>(job.x->data) + xt_row_offset(job.x, block + r),
+              keys + r * n, words);
+    writeRows<Key>(job, block, rows, n, keys);
   }
-  xt_arena_release(items);
+  xt_arena_release(words);
 }
 
-//===- calls ---------------------------------------------------------------===//
-
-/// The version for the keys of an order.
-template <typename Loop>
-Loop loopOf(const xt_order &order, Loop of1, Loop of2, Loop of4, Loop of8) {
-  return order.bytes == 1 ? of1 : order.bytes == 2 ? of2 : order.bytes == 4 ? of4 : of8;
+/// About 5 ns for an element and each doubling of the row; by vectors less.
+int64_t nsOf(const Rows &rows) {
+  int64_t doublings = widthOf(static_cast<uint64_t>(rows.size)) + 1;
+  return xt_sorts_by_vectors() ? 1 + doublings : 5 * doublings;
 }
 
 /// The first `wanted` positions of each row.
 void argsort(const xt_array *arrays, const int64_t *options, int64_t wanted) {
-  const xt_array &x = arrays[0];
-  Job job{&x, &arrays[1], xt_order_of(&x, options), 1, x.sizes[x.rank - 1], wanted};
-  for (int32_t axis = 0; axis + 1 < x.rank; ++axis)
-    job.rows *= x.sizes[axis];
-  if (job.rows == 0 || job.wanted == 0)
+  Job job{{arrays, options}, wanted};
+  if (job.count == 0 || job.wanted == 0)
     return;
-  auto *rows = loopOf(job.order, sortRows<uint8_t>, sortRows<uint16_t>, sortRows<uint32_t>,
-                      sortRows<uint64_t>);
-  // About 5 ns for an element and each doubling of the row.
-  int64_t doublings = 1;
-  while (int64_t(1) << doublings < job.size)
-    ++doublings;
-  xt_parallel_for(rows, &job, job.rows, std::max<int64_t>(1, 400 / (job.size * doublings)));
+  auto *loop = loopOf(job.order, argsortRows<uint8_t>, argsortRows<uint16_t>, argsortRows<uint32_t>,
+                      argsortRows<uint64_t>);
+  xt_parallel_for(loop, &job, job.count, grainOf(job, nsOf(job)));
 }
 
 } // namespace
@@ -310,21 +378,11 @@ void xt_top_k(const xt_array *arrays, const int64_t *options) {
   argsort(arrays, options, options[2]);
 }
 
-// Options: descending, unsigned, how many places of the order are wanted, and these, in increasing
-// order. Nothing else is written.
-void xt_select(const xt_array *arrays, const int64_t *options) {
-  const xt_array &x = arrays[0];
-  Selection job{&x,         &arrays[1], xt_order_of(&x, options), 1, x.sizes[x.rank - 1],
-                options[2], options + 3};
-  for (int32_t axis = 0; axis + 1 < x.rank; ++axis)
-    job.rows *= x.sizes[axis];
-  if (job.rows == 0 || job.count == 0)
+void xt_sort(const xt_array *arrays, const int64_t *options) {
+  Rows rows(arrays, options);
+  if (rows.count == 0 || rows.size == 0)
     return;
-  auto *rows = loopOf(job.order, selectRows<uint8_t>, selectRows<uint16_t>, selectRows<uint32_t>,
-                      selectRows<uint64_t>);
-  // About 5 ns for an element. Rows that are strided are copied together.
-  int64_t grain = std::max<int64_t>(1, 2000 / job.size);
-  if (x.strides[x.rank - 1] != 1 && job.rows >= 4 * kRowsAtOnce)
-    grain = (grain + kRowsAtOnce - 1) / kRowsAtOnce * kRowsAtOnce;
-  xt_parallel_for(rows, &job, job.rows, grain);
+  auto *loop = loopOf(rows.order, sortRows<uint8_t>, sortRows<uint16_t>, sortRows<uint32_t>,
+                      sortRows<uint64_t>);
+  xt_parallel_for(loop, &rows, rows.count, grainOf(rows, nsOf(rows)));
 }

@@ -45,7 +45,7 @@ install_peers() {
   fi
 }
 
-packages=(clang-22 clang-format-22 libclang-rt-22-dev libmlir-22-dev lld-22 llvm-22-dev
+packages=(clang-22 clang-format-22 libclang-rt-22-dev libhwy-dev libmlir-22-dev lld-22 llvm-22-dev
   mlir-22-tools ccache cmake ninja-build xz-utils zlib1g-dev
   libvulkan1 libvulkan-dev mesa-vulkan-drivers vulkan-validationlayers spirv-tools
   libspirv-cross-c-shared-dev)

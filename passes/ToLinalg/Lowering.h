@@ -196,6 +196,8 @@ void lowerCallback(CallbackOp op, Lowering &to);
 /// A collective; failure: it is none.
 mlir::LogicalResult lowerCollective(mlir::Operation *op, Lowering &to);
 void lowerArgsort(ArgsortOp op, Lowering &to);
+/// Lowers a gather that sorts its source: whether it is one.
+bool lowerSort(GatherOp op, Lowering &to);
 void lowerFourier(FourierOp op, Lowering &to);
 void lowerAccumulate(AccumulateOp op, Lowering &to);
 void lowerScatter(ScatterOp op, Lowering &to);

@@ -1,6 +1,6 @@
 // Sorting is a routine of the runtime, which sees the dim that is sorted as its last axis. Where
-// only the first positions or a few are read, it finds those alone, and leaves the others
-// unwritten.
+// only the elements are read, it sorts them without positions. Where only the first positions or a
+// few are read, it finds those alone, and leaves the others unwritten.
 #include "ToLinalg/Lowering.h"
 
 #include <set>
@@ -50,18 +50,55 @@ static StringRef routineFor(ArgsortOp op, SmallVectorImpl<int64_t> &options) {
   return "xt_select";
 }
 
-void xtensor::lowerArgsort(ArgsortOp op, Lowering &to) {
-  ArrayType type = arrayType(op.getY());
+/// The order by which `op` sorts its source, if that is all it does.
+static ArgsortOp orderOf(GatherOp op) {
+  if (op.getIndices().size() != 1)
+    return {};
+  auto order = op.getIndices()[0].getDefiningOp<ArgsortOp>();
+  bool isSort = order && order.getX() == op.getSource() && order.getDimAttr() == op.getAlong()[0];
+  return isSort ? order : ArgsortOp();
+}
+
+/// Whether an order is only used to sort, so that nobody needs the positions.
+static bool isOfValues(ArgsortOp op) {
+  return llvm::all_of(op->getUsers(), [&](Operation *user) {
+    auto gather = dyn_cast<GatherOp>(user);
+    return gather && orderOf(gather) == op;
+  });
+}
+
+/// A routine of the elements along a dim, with a result of `y`'s type.
+static void call(StringRef routine, ArgsortOp op, Value y, ArrayRef<int64_t> options,
+                 Lowering &to) {
+  ArrayType type = arrayType(y);
   Stored x = to.stored(op.getX());
   Names dims;
   for (StringAttr dim : type.getDimNames())
     if (dim != op.getDimAttr())
       dims.push_back(dim);
   dims.push_back(op.getDimAttr());
-  Type element = arrayType(op.getX()).getElementType();
   ArrayAttr axes = to.b.getArrayAttr({to.axes(x.order, dims), to.axes(type.getDimNames(), dims)});
-  SmallVector<int64_t> options{op.getDescending(), isUnsigned(element)};
+  auto library =
+      LibraryOp::create(to.b, to.loc(), routine, x.tensor, to.empty(type), axes, options);
+  to.setTensor(y, library.getResult(0));
+}
+
+static SmallVector<int64_t> optionsOf(ArgsortOp op) {
+  return {op.getDescending(), isUnsigned(arrayType(op.getX()).getElementType())};
+}
+
+bool xtensor::lowerSort(GatherOp op, Lowering &to) {
+  ArgsortOp order = orderOf(op);
+  if (!order || !isOfValues(order))
+    return false;
+  call("xt_sort", order, op.getY(), optionsOf(order), to);
+  return true;
+}
+
+void xtensor::lowerArgsort(ArgsortOp op, Lowering &to) {
+  if (isOfValues(op))
+    return;
+  SmallVector<int64_t> options = optionsOf(op);
   StringRef routine = routineFor(op, options);
-  auto call = LibraryOp::create(to.b, to.loc(), routine, x.tensor, to.empty(type), axes, options);
-  to.setTensor(op.getY(), call.getResult(0));
+  call(routine, op, op.getY(), options, to);
 }

@@ -75,8 +75,11 @@ static LogicalResult lower(Operation *op, Lowering &to) {
                            "xtensor-decompose-contract before xtensor-to-linalg");
     return lowerContract(contract, to), success();
   }
-  if (auto gather = dyn_cast<GatherOp>(op))
-    return lowerGather(gather, to), success();
+  if (auto gather = dyn_cast<GatherOp>(op)) {
+    if (!lowerSort(gather, to))
+      lowerGather(gather, to);
+    return success();
+  }
   if (auto argsort = dyn_cast<ArgsortOp>(op))
     return lowerArgsort(argsort, to), success();
   if (auto fourier = dyn_cast<FourierOp>(op))

@@ -40,3 +40,24 @@ func.func @places(%x: !xtensor.array<t: 100, f32>) -> (!xtensor.array<t: 2, i64>
   %1 = xtensor.slice %y [t] offsets [9] sizes [1] strides [1] : !xtensor.array<t: 100, i64>
   return %0, %1 : !xtensor.array<t: 2, i64>, !xtensor.array<t: 1, i64>
 }
+
+// Where only the elements are read, they are sorted without positions.
+// CHECK-LABEL: func.func @elements
+// CHECK-NOT: xt_argsort
+// CHECK: %[[Y:.*]] = xtensor.library "xt_sort" ins(%arg0 : tensor<3x5xf32>) outs(%{{.*}} : tensor<3x5xf32>)
+// CHECK-SAME: axes = [array<i64: 1, 0>, array<i64: 1, 0>], options = array<i64: 0, 0>
+// CHECK: return %[[Y]]
+func.func @elements(%x: !xtensor.array<t: 3, b: 5, f32>) -> !xtensor.array<t: 3, b: 5, f32> {
+  %p = xtensor.argsort %x along t : !xtensor.array<t: 3, b: 5, f32>
+  %y = xtensor.gather clip %x at %p along [t] : !xtensor.array<t: 3, b: 5, f32>, !xtensor.array<t: 3, b: 5, i64>
+  return %y : !xtensor.array<t: 3, b: 5, f32>
+}
+
+// CHECK-LABEL: func.func @elements_and_positions
+// CHECK: xtensor.library "xt_argsort"
+// CHECK-NOT: xt_sort
+func.func @elements_and_positions(%x: !xtensor.array<t: 3, f32>) -> (!xtensor.array<t: 3, f32>, !xtensor.array<t: 3, i64>) {
+  %p = xtensor.argsort %x along t : !xtensor.array<t: 3, f32>
+  %y = xtensor.gather clip %x at %p along [t] : !xtensor.array<t: 3, f32>, !xtensor.array<t: 3, i64>
+  return %y, %p : !xtensor.array<t: 3, f32>, !xtensor.array<t: 3, i64>
+}

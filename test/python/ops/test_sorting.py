@@ -78,6 +78,37 @@ def test_extreme_integers(dtype: str, n: int) -> None:
     np.testing.assert_array_equal(xt.sort(xt.array(x, "t"), descending=True).values, np.sort(x)[::-1])
 
 
+def _rows(dtype: str, n: int) -> list[np.ndarray]:
+    """Rows with ties, zeros of both signs, NaN, keys that differ in their last bits alone, or in their first ones."""
+    rng = np.random.default_rng(n)
+    kind = np.dtype(dtype).kind
+    if kind in "iu":
+        info = np.iinfo(dtype)
+        near = int(info.max) - rng.integers(0, min(1000, info.max), n).astype(object)
+        return [rng.integers(info.min, info.max, n, dtype, True), rng.integers(0, 5, n).astype(dtype), near.astype(dtype)]
+    mixed = rng.integers(-2, 3, n).astype(dtype)
+    mixed[::5], mixed[1::5], mixed[2::7] = -0.0, 0.0, np.nan
+    near = np.full(n, 1.0, dtype)
+    near[::3] += np.finfo(dtype).eps * rng.integers(0, 7, len(near[::3])).astype(dtype)
+    return [rng.normal(size=n).astype(dtype), mixed, near, np.full(n, -0.0, dtype), np.sort(mixed)[::-1].copy()]
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "i4", "i8", "u8", "f2", "f4", "f8"])
+@pytest.mark.parametrize("n", [1, 2, 15, 16, 17, 255, 257, 1023, 1025, 5000])
+def test_values_and_positions_of_the_stable_order(dtype: str, n: int) -> None:
+    """Values alone, where nobody asks for positions, to the bit as NumPy's stable sort has them."""
+    values, positions = xt.jit(lambda t: xt.sort(t, "t")), xt.jit(lambda t: xt.argsort(t, "t"))
+    for row in _rows(dtype, n):
+        for x in (row, np.stack([row, row[::-1], np.roll(row, 1)], 1)):
+            t = xt.array(x, ("t", "b")[: x.ndim])
+            order = np.argsort(x, 0, kind="stable")
+            np.testing.assert_array_equal(positions(t).values, order)
+            bits = f"u{x.dtype.itemsize}"
+            np.testing.assert_array_equal(values(t).values.view(bits), np.take_along_axis(x, order, 0).view(bits))
+            back = xt.jit(lambda t: xt.sort(t, "t", descending=True))(t)
+            np.testing.assert_array_equal(back.values, np.take_along_axis(x, backwards(x, 0), 0))
+
+
 def test_rows_of_any_stride_on_several_threads() -> None:
     x = np.random.default_rng(0).normal(size=(40, 300, 7)).astype("f4")
     t = xt.array(x, ("a", "b", "c"))
