@@ -24,7 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 # Debian's packages whose files are in a wheel, and Python's.
-LINKED = ("libmlir-22-dev", "libzstd-dev", "libspirv-cross-c-shared0")
+LINKED = ("libhwy-dev", "libmlir-22-dev", "libzstd-dev", "libspirv-cross-c-shared0")
 LARGEST = 50e6  # bytes
 # A picture or a link whose address is a path.
 LINK = re.compile(r"(!?)\[((?:[^][]|\[[^]]*\])*)\]\((?![a-z]+:|#)([^)\s]+)\)")

@@ -21,7 +21,7 @@ fetch_root() {
   mkdir -p "$cache"
   # MLIR comes from the updates of Debian 12, beside its release.
   mmdebstrap --quiet --architectures=arm64 --variant=extract \
-    --include=clang-22,libc6-dev,liblld-22-dev,libmlir-22-dev,libpython3-dev,libspirv-cross-c-shared-dev \
+    --include=clang-22,libc6-dev,libhwy-dev,liblld-22-dev,libmlir-22-dev,libpython3-dev,libspirv-cross-c-shared-dev \
     --include=libstdc++-12-dev,libvulkan-dev,libzstd-dev,lld-22,llvm-22,llvm-22-dev,mlir-22-tools,python3,zlib1g-dev \
     bookworm "$root" "deb http://deb.debian.org/debian bookworm main" \
     "deb http://deb.debian.org/debian-security bookworm-security main"

@@ -103,7 +103,8 @@ def test_all_numbers_of_a_real_array(dims: str) -> None:
         check(turned(xt.array(x, ("a", "b", "c"))).transpose("a", "b", "c"), want, "f8", ("a", "b", "c"))
         sums = xt.jit(xt.grad(lambda x: xt.sum(xt.square(xt.abs(xt.fft.fft(x, tuple(dims)))))))
         count = np.prod([x.shape[a] for a in axes])
-        np.testing.assert_allclose(sums(xt.array(x, ("a", "b", "c"))).values, 2 * count * x, rtol=1e-10, atol=1e-12 * count)
+        slope = sums(xt.array(x, ("a", "b", "c"))).values
+        np.testing.assert_allclose(slope, 2 * count * x, rtol=1e-10, atol=1e-12 * count)
 
 
 def test_views_are_transformed_where_they_lie() -> None:

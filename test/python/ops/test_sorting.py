@@ -85,7 +85,8 @@ def _rows(dtype: str, n: int) -> list[np.ndarray]:
     if kind in "iu":
         info = np.iinfo(dtype)
         near = int(info.max) - rng.integers(0, min(1000, info.max), n).astype(object)
-        return [rng.integers(info.min, info.max, n, dtype, True), rng.integers(0, 5, n).astype(dtype), near.astype(dtype)]
+        wide = rng.integers(info.min, info.max, n, dtype, True)
+        return [wide, rng.integers(0, 5, n).astype(dtype), near.astype(dtype)]
     mixed = rng.integers(-2, 3, n).astype(dtype)
     mixed[::5], mixed[1::5], mixed[2::7] = -0.0, 0.0, np.nan
     near = np.full(n, 1.0, dtype)
