@@ -21,7 +21,18 @@ from ..base.errors import Error, NonFiniteError
 from ..ir import context as c
 from ..trace.program import Program
 from .blocks import MAIN, Block, Name, Names, Place, Values, only_acts
-from .origins import Source, copy_of, function_of, inside, is_named_alike, is_public, main_of, ops_in, source_of
+from .origins import (
+    Source,
+    copy_of,
+    function_of,
+    inside,
+    is_named_alike,
+    is_public,
+    main_of,
+    ops_in,
+    source_at,
+    source_of,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from ..mlir import ir
@@ -49,10 +60,6 @@ def is_finite(x: Any) -> bool:
     return not dtypes.is_inexact(dtypes.BY_NAME[x.type.dtype]) or bool(np.isfinite(values_of(x)).all())
 
 
-def has_nan(x: Any) -> bool:
-    return bool(np.isnan(values_of(x)).any())
-
-
 def copied(x: Any) -> Any:
     """An array with memory of its own, on the CPU."""
     return _native.from_buffer(np.array(values_of(x)), x.dims)
@@ -70,8 +77,9 @@ def has_calls(program: Program) -> bool:
 
 
 def search(program: Program, arrays: Sequence[Any]) -> tuple[NonFiniteError | None, bool]:
-    """The error about the op that makes the first NaN or infinity of finite operands, None if they come from arguments
-    or constants; and whether the second run has any. `arrays`: the arguments, and what the function captured."""
+    """The error about the op that makes the first NaN or infinity of finite operands, or else the first NaN of infinite
+    ones; None if what is not finite comes from arguments or constants; and whether the second run has any. `arrays`:
+    the arguments, and what the function captured."""
     given = [_native.to_device(x, None) for x in arrays]
     with c.diagnosed(Error):
         found, is_there = _Search(program).find(given)
@@ -271,14 +279,14 @@ class _Search:
             return [lambda: self.finding(op, value, operands, known, made)]
         if _may_choose(op) and all(self.is_constant(n) for n in bad):
             return [lambda: self.chosen(op, value, operands, known, wanted)]
-        born = has_nan(value) and not any(has_nan(known[n]) for n in bad)
-        if (bad and not born) or not operands or any(n[1] < 0 for n in bad):
-            return []  # handed on; or a constant
+        if not operands:
+            return []  # a constant
         if not bad:
             return [lambda: self.finding(op, value, operands, known, wanted)]
-        dims, values = _real(value)
-        of_infinite = _Mask(dims, np.isnan(values) & wanted.over(dims))
-        return [lambda: replace(self.finding(op, value, operands, known, of_infinite), is_of_infinite=True)]
+        born = _born_here(op, value, wanted, [known[n] for n in bad])
+        if not born.at.any():
+            return []  # handed on
+        return [lambda: replace(self.finding(op, value, operands, known, born), is_of_infinite=True)]
 
     def ops(self, place: Place) -> list[ir.Operation]:
         if place not in self.operations:
@@ -314,19 +322,18 @@ class _Search:
         """What an operand is called: a parameter's name, or the op that gives it."""
         place, number, k = name
         if number < 0:
-            return _parameter(x) or (f"argument {k} of the body" if place else f"argument {k}")
+            return _parameter(x) or _kept(x) or (f"argument {k} of the body" if place else f"argument {k}")
         giver = x.owner
         if giver.name == "xtensor.constant":
             return "a constant"
         if (whole := _parts_of(giver)) is not None:
             return f"a part of {self.called(self.copy.names[whole], whole).removeprefix('of ')}"
-        line = c.file_line(giver.location).rpartition(":")[2]
         source, of = source_of(giver), function_of(giver)
         if source.is_derived:
             of = f"the derivative of {source.function or 'an op'}"
         elif source.function and not is_named_alike(source.function, of):
             of = f"{of} inside of {source.function}"
-        return f"of {of}" + (f" in line {line}" if line else "")
+        return f"of {of}{_in_line(giver.location)}"
 
     # -- loops and branches -------------------------------------------------------------------------------------------
 
@@ -393,6 +400,17 @@ def _made_here(op: ir.Operation, wanted: _Mask, operands: Sequence[Any]) -> _Mas
     return _Mask(wanted.dims, made)
 
 
+def _born_here(op: ir.Operation, value: Any, wanted: _Mask, operands: Sequence[Any]) -> _Mask:
+    """Where an op made NaN of infinities: an elementwise one where no operand has NaN, another one if none has any."""
+    dims, values = _real(value)
+    born = np.isnan(values) & wanted.over(dims)
+    for x in operands:
+        names, given = _real(x)
+        has = _Mask(names, np.isnan(given))
+        born = born & ~(has.over(dims) if op.name.removeprefix("xtensor.") in _MAKERS else has.at.any())
+    return _Mask(dims, born)
+
+
 def _names_in(op: ir.Operation) -> set[str]:
     """The names in attributes of an op, and of ops inside of it."""
     mlir, found = c.mlir(), set[str]()
@@ -457,3 +475,18 @@ def _parameter(x: Any) -> str:
     if where is None or not where.is_a_name():
         return ""
     return "" if where == x.owner.owner.location else where.name_str  # of a pass, which names its op
+
+
+def _kept(x: Any) -> str:
+    """The op of the forward loop whose value an argument of the derivative's loop is; empty if it is another one."""
+    where = getattr(x, "location", None)
+    if where is None or not str(where).startswith('loc(fused<"residual">'):
+        return ""
+    source = source_at(where.locations[0])
+    of = f"the derivative of {source.function or 'an op'}" if source.is_derived else source.function
+    return f"of {of}{_in_line(where)}" if of else ""
+
+
+def _in_line(where: ir.Location) -> str:
+    line = c.file_line(where).rpartition(":")[2]
+    return f" in line {line}" if line else ""

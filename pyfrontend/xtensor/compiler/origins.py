@@ -86,8 +86,11 @@ class Source(NamedTuple):
 
 def source_of(op: ir.Operation) -> Source:
     """The source of an op of a program that was traced with `location.naming()`."""
-    is_derived, where = False, op.location
-    marked = ""
+    return source_at(op.location)
+
+
+def source_at(where: ir.Location) -> Source:
+    is_derived, marked = False, ""
     while where.is_a_fused() or where.is_a_name():
         if where.is_a_name():
             name, is_rule = location.function_in(where.name_str)
