@@ -11,8 +11,19 @@ using namespace xtensor;
 
 KernelCalls::KernelCalls(ModuleOp module)
     : module(module), program(module->getAttrOfType<IntegerAttr>(kProfileAttr)) {
-  if (program)
-    kernels.push_back(Attribute()); // the program
+  if (!program)
+    return;
+  kernels.push_back(Attribute()); // the program
+  for (Operation &op : module.getOps())
+    flops += flopsOf(&op);
+}
+
+/// How often the block of `op` runs in a call, as `f.cost` counts it.
+static double timesOf(Operation *op) {
+  double times = 1;
+  while ((op = op->getParentOp()))
+    times *= stepsOf(*op);
+  return times;
 }
 
 /// On an op that allocates memory: its number. An attribute, because ops come and go while kernels
@@ -52,17 +63,18 @@ void KernelCalls::begin(Operation *before, StringRef kind, ArrayRef<Operation *>
     return;
   OpBuilder b(before);
   llvm::SetVector<Location> locations;
-  double flops = 0;
+  double mine = 0;
   for (Operation *op : ops) {
-    flops += flopsOf(op);
+    mine += flopsOf(op);
     op->walk([&](Operation *inner) {
       if (!inner->hasTrait<OpTrait::ConstantLike>())
         locations.insert(inner->getLoc());
     });
   }
+  inside += mine * timesOf(before);
   call(before, "xt_profile_begin", kernels.size());
   Traffic traffic = trafficOf(ops);
-  kernels.push_back(described(b, kind, flops, traffic.bytes,
+  kernels.push_back(described(b, kind, mine, traffic.bytes,
                               FusedLoc::get(b.getContext(), locations.getArrayRef()),
                               numbersOf(traffic.reads), numbersOf(traffic.writes)));
 }
@@ -111,7 +123,10 @@ void KernelCalls::finish(bool tellSizes) {
     tellSizesOf(main, first);
   call(main.getBody().back().getTerminator(), "xt_profile_end", 0);
   OpBuilder b(module.getContext());
-  kernels.front() = described(b, "program", 0, 0, main.getLoc());
+  double rest = flops - inside;
+  if (rest < 1e-9 * flops) // of rounding
+    rest = 0;
+  kernels.front() = described(b, "program", rest, 0, main.getLoc());
   module->setAttr(kKernelsAttr, b.getArrayAttr(kernels));
 }
 

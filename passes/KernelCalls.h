@@ -35,8 +35,9 @@ public:
   void around(mlir::Operation *op, llvm::StringRef kind);
   /// Whether `op` is inside of an op that has calls around it.
   bool cover(mlir::Operation *op) const;
-  /// Keeps on the module what was told; around the body of @main, the program. tellSizes: each call
-  /// tells its open sizes, those of one argument after another.
+  /// Keeps on the module what was told; around the body of @main, the program, whose flops are
+  /// those of no kernel. tellSizes: each call tells its open sizes, those of one argument after
+  /// another.
   void finish(bool tellSizes);
 
 private:
@@ -49,7 +50,8 @@ private:
   mlir::IntegerAttr program;
   llvm::SmallVector<mlir::Attribute> kernels;
   llvm::SmallPtrSet<mlir::Operation *, 16> covered;
-  int64_t memories = 0; // numbered so far
+  int64_t memories = 0;         // numbered so far
+  double flops = 0, inside = 0; // of the module, and of the kernels in it
 };
 
 } // namespace xtensor

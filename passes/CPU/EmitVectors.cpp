@@ -64,6 +64,19 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
     return success();
   }
 
+  /// Whether a number is computed from sizes and constants alone.
+  static bool isOfSizes(Value value) {
+    Operation *op = value.getDefiningOp();
+    return op && (isa<memref::DimOp>(op) || (!op->getNumRegions() && isPure(op) &&
+                                             llvm::all_of(op->getOperands(), isOfSizes)));
+  }
+
+  /// Whether the sizes of a call tell how many steps the loop takes.
+  static bool hasKnownSteps(scf::ForOp loop) {
+    return isOfSizes(loop.getLowerBound()) && isOfSizes(loop.getUpperBound()) &&
+           isOfSizes(loop.getStep());
+  }
+
   /// Whether a clock around the kernels of an iteration would take much of its time, or there are
   /// none. Not if the steps are unknown: then the work of the loop is, too.
   static bool hasShortIterations(scf::ForOp loop) {
@@ -71,7 +84,7 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
     return !loop->walk([&](Operation *op) {
                   auto inner = dyn_cast<scf::ForOp>(op);
                   if (isa<scf::ForallOp, LibraryOp, scf::WhileOp>(op) ||
-                      (inner && !inner.getStaticTripCount()))
+                      (inner && !inner.getStaticTripCount() && !hasKnownSteps(inner)))
                     return WalkResult::interrupt();
                   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
                   if (!linalgOp)

@@ -33,7 +33,8 @@ class Kernel:
     """What runs at once: fused loops, a matrix product, a routine of a library, a launch on a device.
 
     kind: "loops", "product", "launch", or the name of a routine; "program" for the whole of it. flops and bytes of one
-    run, None if they depend on sizes that only a call knows (`Profiled.work`). ops: the functions that it is made of.
+    run, None if they depend on sizes that only a call knows (`Profiled.work`); the flops of "program" are those of no
+    other kernel, its bytes those of all arguments and results. ops: the functions that it is made of.
     lines: (file, line) of the user's program. is_derivative: whether a derivative's rule made it. reads, writes:
     numbers of the memory that it shares with other kernels; those of arguments and results are -1, -2, .. in the order
     of the entry point.
@@ -77,7 +78,7 @@ class Profiled:
         _, inputs, outputs = fixed_module(self.module, named)
         with diagnosed(CompileError):
             told = json.loads(compiler().kernels(self.module, named))
-        whole = (None, float(sum(map(bytes_of, (*inputs, *outputs)))))
+        whole = (told[0]["flops"], float(sum(map(bytes_of, (*inputs, *outputs)))))
         found = self.known[sizes] = [whole, *((k["flops"], k["bytes"]) for k in told[1:])]
         return found
 
@@ -103,7 +104,7 @@ def add(number: int, program: Program, target: Target, told: str) -> None:
         # The compiler has the line of the call that the program was traced for, and others call it, too.
         lines = tuple(sorted({line for kernel in kernels[1:] if kernel.ops for line in kernel.lines}))
         moved = None if is_open else sum(map(bytes_of, specs))
-        kernels[0] = Kernel("program", None, moved, (), lines, False)
+        kernels[0] = Kernel("program", kernels[0].flops, moved, (), lines, False)
     open_dims: tuple[str, ...] = ()
     if is_open and target.backend == "cpu":
         open_dims = tuple(d for s in program.given for d, n in s.sizes.items() if n is None)

@@ -187,7 +187,6 @@ class profile:  # noqa: N801 (used like a function)
             row = found[key] = self._row_of(number, of, found.get(key))
             if row.kind == "program":
                 programs[program_of(number)] = row
-                row.flops = before
             elif whole := programs.get(program_of(number)):
                 whole.flops = _plus(_plus(whole.flops, row.flops), _times(before, -1))
         return [*found.values()]
@@ -383,5 +382,7 @@ def _event_of(of: Named | None, is_share: bool, sizes: tuple[int, ...]) -> dict[
     lines = [f"{file}:{line}" for file, line in kernel.lines]
     told = {"program": of.program.name, "device": of.program.device, "lines": lines, "ops": list(kernel.ops)}
     flops, moved = of.work(sizes) if of.program.open_dims else (kernel.flops, kernel.bytes)
+    if kernel.kind == "program":
+        flops = None  # most of them are those of its kernels
     work = {key: n for key, n in (("bytes", moved), ("flops", flops)) if n is not None}
     return {"name": of.name, "cat": kernel.kind, "args": {**told, **work}}

@@ -19,7 +19,7 @@ class Row:
 
     kind: "kernel", "routine", "launch", "program", "transfer" or "other". program, device: where it ran. seconds: in
     all runs together. bytes and flops of all runs together, None where they are not known; those of a program are the
-    bytes of its arguments and results, and the flops of its kernels. threads: how many worked at
+    bytes of its arguments and results, and all flops, those between its kernels, too. threads: how many worked at
     once on average. share: of what the machine can do at most, None where that is not known. help: what would help.
     is_first: whether its only run is the first one, on a device whose driver compiled the kernel meanwhile.
     """

@@ -123,3 +123,39 @@ module attributes {xtensor.profile = 5 : i64} {
     return
   }
 }
+
+// -----
+
+// A loop over numbers is a kernel if sizes tell its steps: here 10, with 2 flops each. What loads its
+// end from memory is not: the flops of one step are those of the program itself.
+// CHECK: module attributes {xtensor.kernels = [
+// CHECK-SAME: {bytes = 0.000000e+00 : f64, flops = 1.000000e+00 : f64, kind = "program"
+// CHECK-SAME: {bytes = 8.000000e+01 : f64, flops = 2.000000e+01 : f64, kind = "loops", loc = {{.*}}, reads = array<i64: -1>, writes = array<i64: -1>}
+// CHECK-SAME: xtensor.profile = 6 : i64}
+module attributes {xtensor.profile = 6 : i64} {
+  func.func @main(%x: memref<?xf32> {xtensor.sizes = array<i64: 10>}, %n: memref<i64>) attributes {xtensor.inputs = 2 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    // CHECK: call @xt_profile_begin
+    %size = memref.dim %x, %c0 : memref<?xf32>
+    // CHECK: call @xt_profile_begin
+    // CHECK-NEXT: scf.for
+    // CHECK-NOT: call
+    // CHECK: }
+    // CHECK: call @xt_profile_end
+    scf.for %i = %c0 to %size step %c1 {
+      %v = memref.load %x[%i] : memref<?xf32>
+      %w = arith.mulf %v, %v : f32
+      %y = arith.addf %w, %v : f32
+      memref.store %y, %x[%i] : memref<?xf32>
+    }
+    %steps = memref.load %n[] : memref<i64>
+    %end = arith.index_cast %steps : i64 to index
+    scf.for %i = %c0 to %end step %c1 {
+      %v = memref.load %x[%c0] : memref<?xf32>
+      %w = arith.mulf %v, %v : f32
+      memref.store %w, %x[%c0] : memref<?xf32>
+    }
+    return
+  }
+}
