@@ -10,6 +10,12 @@
 // RUN: not xtensor-reduce %t/right.mlir --reduction-tree="traversal-mode=0 test=%t/fails.sh" 2>&1 | FileCheck %s --check-prefix=RIGHT
 // RUN: not xtensor-reduce %s --reduction-tree="traversal-mode=0 test=%t/nothing.sh" 2>&1 | FileCheck %s --check-prefix=NOTHING
 // RUN: not xtensor-reduce %s --reduction-tree="test=%t/right.mlir" 2>&1 | FileCheck %s --check-prefix=PLAIN
+// RUN: not xtensor-reduce %s --reduction-tree="traversal-mode=0 test=" 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not xtensor-reduce %s --reduction-tree 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not xtensor-reduce %s --opt-reduction-pass="opt-pass=cse" 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not xtensor-reduce %s --pass-pipeline="builtin.module(func.func(reduction-tree{test=}))" 2>&1 | FileCheck %s --check-prefix=NONE
+// NONE: xtensor-reduce: {{.*}} has no test: add test=FILE
+// NONE-NOT: LLVM ERROR
 
 func.func @helper(%x: !xtensor.array<f32>) -> !xtensor.array<f32> {
   %y = xtensor.exp %x : <f32>

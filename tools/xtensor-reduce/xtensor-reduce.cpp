@@ -288,10 +288,14 @@ struct Reductions : DialectReductionPatternInterface {
 
 /// Whether the tests that the options name can be run: upstream's pass aborts where they cannot.
 static bool areTestsThere(llvm::ArrayRef<char *> words) {
-  for (StringRef word : words)
+  for (StringRef word : words) {
+    bool isOption = word.starts_with("-") || word.contains('(');
+    bool isMissing =
+        isOption && (word.contains("reduction-tree") || word.contains("reduction-pass"));
     for (StringRef option : llvm::split(word, ' ')) {
       size_t at = option.find("test=");
-      StringRef path = at == StringRef::npos ? "" : option.substr(at + 5).rtrim('}');
+      StringRef path = at == StringRef::npos ? "" : option.substr(at + 5).rtrim("})");
+      isMissing &= path.empty();
       if (path.empty() || llvm::sys::fs::can_execute(path))
         continue;
       llvm::errs() << "xtensor-reduce: the test " << path
@@ -300,6 +304,13 @@ static bool areTestsThere(llvm::ArrayRef<char *> words) {
                    << '\n';
       return false;
     }
+    if (isMissing) {
+      llvm::errs() << "xtensor-reduce: " << word
+                   << " has no test: add test=FILE, an executable file that ends with 1 for a "
+                      "program that fails\n";
+      return false;
+    }
+  }
   return true;
 }
 
