@@ -49,7 +49,7 @@ def explorer() -> None:
 
     import xtensor as xt
     from playwright.sync_api import sync_playwright
-    from xtensor.profiling.limits import Limits, limits_of
+    from xtensor.profiling import limits
 
     with tempfile.TemporaryDirectory() as folder:
         program, attention = Path(folder) / "loss.py", Path(folder) / "attention.py"
@@ -70,11 +70,12 @@ def explorer() -> None:
             with xt.profile() as p:
                 gradient(*arrays)
             profiles.append(p)
-        found = [limits_of.__wrapped__("cpu") for _ in range(60)]
-        best = Limits(max(x.bytes for x in found), max(x.flops for x in found))
-        with patch("xtensor.profiling.profile.limits_of", lambda _: best):
-            fastest = min(profiles, key=lambda p: min(row.seconds for row in p.rows if row.kind == "program"))
-            of_attention = gradient.explore(*arrays, profile=fastest)
+        limits.limits_of("cpu")
+        with patch("xtensor.profiling.limits._MOST", 20):
+            while limits.measured_again("cpu"):
+                pass
+        fastest = min(profiles, key=lambda p: min(row.seconds for row in p.rows if row.kind == "program"))
+        of_attention = gradient.explore(*arrays, profile=fastest)
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
             page = browser.new_page(viewport={"width": 1200, "height": 560})

@@ -22,12 +22,13 @@ from ..base.errors import ArgumentError, file_error, trimmed
 from ..base.files import path_of, write_file
 from ..compiler.profiled import Kernel, kernel_of, kernels_of, program_of
 from ..values.options import profiled
-from .limits import limits_of
+from .limits import limits_of, measured_again
 from .spans import KERNEL, SHARE, TRANSFERS, Named, covered, named, none, taken
 from .table import Row, html_of, text_of
 
 _lock = threading.Lock()
 _active: list[profile] = []  # those that record
+_OVER = 1.05  # of a limit: more than noise
 _first: dict[int, int] = {}  # when a kernel of a device ran for the first time, by its number
 
 
@@ -168,8 +169,7 @@ class profile:  # noqa: N801 (used like a function)
         outside = max(self.seconds - covered(np.concatenate([runs[is_program], copies])), 0.0)
         rows.append(Row("other", "outside of programs: Python, compiling", seconds=outside))
         threads, total = _native.num_threads(), self.seconds
-        for row in rows:
-            row.judge(limits_of, threads, total)
+        _judge(rows, threads, total)
         if rows[-2].seconds > 0.2 * total:
             rows[-2].help = "many short steps: fewer and larger ops, or xt.vectorize"
         if inside and rows[-1].seconds > 0.5 * total:
@@ -270,8 +270,7 @@ class profile:  # noqa: N801 (used like a function)
                     (k, self._row_of(n, cast(Named, self._names[n]))) for n, k in self._by_begin(kernels_of(number))
                 ]
                 rows[0][1].seconds -= sum(row.prepared for _, row in rows)
-                for _, row in rows:
-                    row.judge(limits_of, _native.num_threads(), rows[0][1].seconds)
+                _judge([row for _, row in rows], _native.num_threads(), rows[0][1].seconds)
                 return rows
         others = ", ".join(sorted({of.program.name for of in self._names.values() if of})) or "no program"
         raise ArgumentError(
@@ -362,6 +361,16 @@ class profile:  # noqa: N801 (used like a function)
             end = (self._end - self._begin) / 1e3
             events.append({"ph": "i", "s": "p", "name": self._dropped(), "pid": pid, "tid": self._thread, "ts": end})
         return {"traceEvents": events, "displayTimeUnit": "ms", "otherData": {"dropped": self._spans.dropped}}
+
+
+def _judge(rows: Sequence[Row], threads: int, total: float) -> None:
+    """Fills in shares of limits, which are measured again if a kernel is over them."""
+    again = True
+    while again:
+        for row in rows:
+            row.judge(limits_of, threads, total)
+        over = {row.device for row in rows if row.calls > 1 and row.share is not None and row.share > _OVER}
+        again = sum(map(measured_again, over)) > 0
 
 
 def _times(each: float | None, count: int) -> float | None:

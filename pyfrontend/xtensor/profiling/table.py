@@ -48,7 +48,8 @@ class Row:
         memory = arithmetic = 0.0
         if known and self.seconds:
             limits = limits_of(self.device)
-            memory = (self.bytes or 0.0) / limits.bytes / self.seconds
+            moved = self.bytes or 0.0
+            memory = moved / limits.bytes_of(moved / max(self.calls, 1)) / self.seconds
             arithmetic = (self.flops or 0.0) / limits.flops / self.seconds
             self.share = max(memory, arithmetic)
         if self.seconds < 0.02 * total:
