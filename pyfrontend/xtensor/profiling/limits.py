@@ -15,7 +15,9 @@ from ..transforms.control import fori_loop
 from ..transforms.jit import jit
 from ..values.options import option, profiled
 
-_ELEMENTS, _SIDE, _TIMES = 1 << 24, 1024, 4  # of float32
+_ELEMENTS = 1 << 24  # of float32
+_TIMES = 4  # that something long is measured; short things are measured for about as long together
+_SIDES = {256: 40, 512: 12, 1024: _TIMES}  # of matrices, and how often they are multiplied
 _CACHED = tuple(1 << k for k in (12, 14, 16, 18, 20, 22))  # elements of arrays that caches may hold
 _MOST = 3  # times that a device is measured
 _known: dict[str, list[Limits]] = {}  # by the device: each measurement
@@ -23,9 +25,9 @@ _known: dict[str, list[Limits]] = {}  # by the device: each measurement
 
 @dataclass(frozen=True)
 class Limits:
-    """bytes: read and written in a second by `x + 1`, or read by a sum, of 64 MB. flops: in a second, by a product of
-    float32 matrices with 1,024 rows and columns. levels: (bytes, bytes in a second) of arrays that fit into caches,
-    the smallest first."""
+    """bytes: read and written in a second by `x + 1`, or read by a sum, of 64 MB. flops: in a second, by products of
+    float32 matrices with 256 to 1,024 rows and columns. levels: (bytes, bytes in a second) of arrays that fit into
+    caches, the smallest first."""
 
     bytes: float
     flops: float
@@ -69,26 +71,33 @@ def _measured(device: str) -> Limits:
     with profiled(False), option(device=device, jit=True, nan="allow", log=None, deterministic=False):
         large = ones(i=_ELEMENTS, dtype="f4")
         seconds = min(_fastest(lambda x: x + 1.0, large), 2 * _fastest(sum_, large))
-        product = _fastest(lambda x: dot(x, x.rename(i="j", j="k")), ones(i=_SIDE, j=_SIDE, dtype="f4"))
+        sides = _SIDES if device == "cpu" else {1024: _TIMES}  # a device starts small products slowly
+        flops = max(2 * n**3 / _fastest(_product, ones(i=n, j=n, dtype="f4"), times) for n, times in sides.items())
         levels = tuple((8.0 * n, _rate_in_caches(n)) for n in _CACHED) if device == "cpu" else ()
-    return Limits(8 * _ELEMENTS / seconds, 2 * _SIDE**3 / product, levels)
+    return Limits(8 * _ELEMENTS / seconds, flops, levels)
+
+
+def _product(x: Any) -> Any:
+    return dot(x, x.rename(i="j", j="k"))
 
 
 def _rate_in_caches(elements: int) -> float:
     """Bytes in a second of `x + 1` again and again, of an array in caches."""
-    steps = 2 * _ELEMENTS // elements
-    seconds = _fastest(lambda x: fori_loop(0, steps, lambda _, y: y + 1.0, x), ones(i=elements, dtype="f4"))
+    steps = _ELEMENTS // 4 // elements
+    seconds = _fastest(lambda x: fori_loop(0, steps, lambda _, y: y + 1.0, x), ones(i=elements, dtype="f4"), 20)
     return 8 * elements * steps / seconds
 
 
-def _fastest(f: Callable[[Any], Any], x: Any) -> float:
+def _fastest(f: Callable[[Any], Any], x: Any, times: int = _TIMES) -> float:
+    """Seconds of the fastest run: the shorter a run is, the less other programs disturb it."""
+
     @jit
     def with_corner(x: Any) -> Any:
         y = f(x)
         return y, y.isel(dict.fromkeys(y.dims, 0))
 
     found = []
-    for _ in range(_TIMES + 1):  # the first one compiles
+    for _ in range(times + 1):  # the first one compiles
         begin = time.perf_counter()
         _, corner = with_corner(x)
         corner.item()  # waits for a device, and copies one number
