@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from ..base import tree
 from ..base.calls import shown
 from ..base.dims import describe
-from ..base.errors import user_line
+from ..base.errors import in_package, user_line
 from ..base.latest import Latest
 from ..values.options import Options, logged
 from ..values.spec import Spec
@@ -439,11 +439,16 @@ class History:
 listeners: list[Callable[[Compilation], None]] = []
 
 
+def is_internal(made: Compilation) -> bool:
+    """Whether it is of a function of this package, as those by which `xt.profile` measures the machine."""
+    return in_package(made.defined or "")
+
+
 def report(made: Compilation) -> None:
     """Tells of a compilation where that is asked for."""
     for listener in listeners:
         listener(made)
-    if logged() != "compile":
+    if logged() != "compile" or is_internal(made):
         return
     import logging
 

@@ -23,9 +23,9 @@ from .. import __version__, _native
 from ..aot.bundle import Bundle
 from ..aot.export import export
 from ..aot.inspect import as_json, lines
-from ..base.errors import ArgumentError, Error, in_package, user_line
+from ..base.errors import ArgumentError, Error, user_line
 from ..call.arrays import array
-from ..call.compilations import Compilation, listeners
+from ..call.compilations import Compilation, is_internal, listeners
 from ..compiler import cache
 from ..ir.context import compiler, context, mlir
 from ..transforms.jit import jit
@@ -189,7 +189,7 @@ def _explain(options: argparse.Namespace) -> int:
     met: list[Compilation] = []
 
     def meet(made: Compilation) -> None:
-        if not in_package(made.defined or ""):  # xt.profile measures the machine by functions of its own
+        if not is_internal(made):
             met.append(made)
 
     listeners.append(meet)
@@ -262,9 +262,13 @@ def _summary(met: Sequence[Compilation]) -> Iterator[str]:
         counts = [n.rjust(w) for n, w in zip(numbers, widths[1:], strict=True)]
         yield "  ".join([name.ljust(widths[0]), *counts, line]).rstrip()
         yield from (f"    again: {r}" for r in [*why][:_MOST_REASONS])
-        if len(why) > _MOST_REASONS:
-            yield f"    and {len(why) - _MOST_REASONS} more reasons"
-    yield f"{len(met)} programs, {sum(c.total for c in met):.3f} s to make them"
+        if (more := len(why) - _MOST_REASONS) > 0:
+            yield f"    and {_counted(more, 'more reason')}"
+    yield f"{_counted(len(met), 'program')}, {sum(c.total for c in met):.3f} s to make them"
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 's'}"
 
 
 _MOST_REASONS = 5

@@ -311,7 +311,20 @@ def test_explain_tells_of_no_function_of_the_package(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
     assert "with_corner" not in done.stdout + done.stderr and "limits.py" not in done.stdout
     row, total = done.stdout.splitlines()[-2:]
-    assert row.split()[0] == "<lambda>" and total.startswith("1 programs")
+    assert row.split()[0] == "<lambda>" and total.startswith("1 program, ")
+    program.write_text("import xtensor as xt\nxt.vjp(lambda x: xt.sum(x), xt.ones(t=3))[1](1.0)\n")
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert "pyfrontend" not in done.stderr and "xtensor/transforms" not in done.stderr
+    assert done.stderr.count("xtensor: ") == int(done.stdout.splitlines()[-1].split()[0])
+
+
+def test_explain_counts_reasons(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    calls = "".join(f"f(xt.ones(t={n}))\n" for n in range(1, 8))
+    program.write_text(f"import xtensor as xt\nf = xt.jit(lambda x: xt.sum(x))\n{calls}")
+    command = [sys.executable, "-m", "xtensor.cli", "explain", "--quiet", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert done.stdout.splitlines()[-2:][0] == "    and 1 more reason" and "\n7 programs, " in done.stdout
 
 
 def test_threads_that_compile_the_same_function() -> None:
@@ -352,7 +365,7 @@ def test_explain_hides_nothing_that_is_raised(tmp_path: Path, error: str, status
     for text in ("ZeroDivisionError: division", "direct cause", f'{program}", line 14', "KeyError: 'of a thread'"):
         assert text in done.stderr
     assert "xtensor/cli" not in done.stderr
-    assert done.stdout.startswith("function") and "1 programs" in done.stdout
+    assert done.stdout.startswith("function") and "1 program, " in done.stdout
 
 
 def test_threads_that_compile_one_program_at_the_same_time() -> None:
