@@ -99,11 +99,11 @@ LogicalResult xtensor::linearizeScan(Linearizer &l, Operation *o) {
   Stacks stacks(op);
   for (unsigned i = 0; i < carries; ++i)
     if (Value arg = body->getArgument(i); active[i])
-      l.setTangent(arg, draft->addArgument(arg.getType(), loc));
+      l.setTangent(arg, draft->addArgument(arg.getType(), locOfArgument("tangent", arg, loc)));
   for (auto [x, arg] : llvm::zip_equal(op.getOver(), op.getOverArguments()))
     if (Value t = l.tangent(x)) {
       stacks.over.push_back(t);
-      l.setTangent(arg, draft->addArgument(arg.getType(), loc));
+      l.setTangent(arg, draft->addArgument(arg.getType(), locOfArgument("tangent", arg, loc)));
     }
   if (failed(l.runInside(*body)))
     return failure();
@@ -128,7 +128,8 @@ LogicalResult xtensor::linearizeScan(Linearizer &l, Operation *o) {
       chooseResiduals(op.getBodyRegion(), *draft, [&](Value v) { return stacks.isFree(v); });
   for (Value v : residuals) {
     StringAttr fresh;
-    Value inner = draft->addArgument(stacks.add(l, v, fresh), loc);
+    Location of = isa<BlockArgument>(v) ? v.getLoc() : derived(v.getLoc(), "residual");
+    Value inner = draft->addArgument(stacks.add(l, v, fresh), of);
     if (fresh) {
       OpBuilder::InsertionGuard guard(l.linear);
       l.linear.setInsertionPointToStart(&*draft);
@@ -407,7 +408,8 @@ LogicalResult TransposedScan::transposeBody() {
   SmallVector<std::pair<Value, Value>> seeds;
   for (unsigned i : live) {
     Value next = op.getYieldedCarries()[i];
-    seeds.push_back({next, draft->addArgument(next.getType(), loc)});
+    Location of = locOfArgument("cotangent", op.getCarryArguments()[i], loc);
+    seeds.push_back({next, draft->addArgument(next.getType(), of)});
   }
   for (auto [v, y] : llvm::zip_equal(op.getYieldedStacked(), op.getStacked()))
     if (Value ct = t.isLinear(y) ? t.cotangent(y) : Value()) {
@@ -419,7 +421,7 @@ LogicalResult TransposedScan::transposeBody() {
       continue;
     over.push_back(t.residual(x));
     t.setResidual(arg, over.back());
-    inner.setResidual(arg, draft->addArgument(arg.getType(), loc));
+    inner.setResidual(arg, draft->addArgument(arg.getType(), arg.getLoc()));
   }
 
   inner.b.setInsertionPointToEnd(&*draft);

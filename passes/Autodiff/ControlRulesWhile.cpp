@@ -37,8 +37,8 @@ static ScanOp asScan(WhileOp op, ImplicitLocOpBuilder &b, IntegerAttr length, Va
                              op.getInit(), ValueRange(), length, size);
   OpBuilder::InsertionGuard guard(b);
   Block *body = b.createBlock(&scan.getBodyRegion());
-  for (Value init : op.getInit())
-    body->addArgument(init.getType(), init.getLoc());
+  for (Value argument : op.getBodyRegion().getArguments())
+    body->addArgument(argument.getType(), argument.getLoc());
   IRMapping values;
   if (mayEnd) {
     scan->setAttr(kEndsEarly, DistinctAttr::create(b.getUnitAttr()));
@@ -144,7 +144,10 @@ static LogicalResult linearizeWhile(Linearizer &l, Operation *o) {
     if (active[i])
       inits.push_back(l.tangentOrZero(op.getInit()[i]));
   SmallVector<Type> types = llvm::map_to_vector(inits, [](Value v) { return v.getType(); });
-  SmallVector<Location> locs(types.size(), loc);
+  auto locs = llvm::map_to_vector(body.getArguments(), [](Value v) { return v.getLoc(); });
+  for (unsigned i = 0; i < carries; ++i)
+    if (active[i])
+      locs.push_back(locOfArgument("tangent", body.getArgument(i), loc));
   auto loop = WhileOp::create(l.linear, types, inits, op.getMaxStepsAttr());
   IRMapping values;
   Block *cond = l.linear.createBlock(&loop.getCondRegion(), {}, types, locs);

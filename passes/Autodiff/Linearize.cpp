@@ -19,6 +19,17 @@ Location xtensor::derived(Location loc, StringRef how) {
   return FusedLoc::get({loc}, mark, loc.getContext());
 }
 
+Location xtensor::locOfArgument(StringRef what, Value argument, Location otherwise) {
+  auto name = dyn_cast<NameLoc>(argument.getLoc());
+  if (!name || name == argument.getParentBlock()->getParentOp()->getLoc()) // of a pass
+    return otherwise;
+  StringRef of = name.getName();
+  if (what == "cotangent")
+    of.consume_front("tangent of ");
+  auto all = StringAttr::get(name.getContext(), what + " of " + of);
+  return NameLoc::get(all, name.getChildLoc());
+}
+
 //===- sizes ---------------------------------------------------------------===//
 
 Linearizer::Linearizer(Operation *request)
@@ -284,7 +295,7 @@ LogicalResult xtensor::separate(LinearOp map) {
   Location loc = l.linear.getLoc();
   for (auto [i, arg] : llvm::enumerate(body->getArguments())) {
     l.knowSizes(arrayType(arg), map.getSizesOfInput(i));
-    l.setInput(arg, draft->addArgument(arg.getType(), loc));
+    l.setInput(arg, draft->addArgument(arg.getType(), locOfArgument("tangent", arg, loc)));
   }
   l.linear.setInsertionPointToEnd(&*draft);
   if (failed(l.run(*body)))
@@ -337,8 +348,9 @@ static FailureOr<LinearOp> linearize(Operation *op, Block *body, ValueRange args
       l.knowSizes(arrayType(arg), sizesOf(b, loc, arg));
   SmallVector<Value> sizes;
   for (int64_t i : wrt) {
-    l.setInput(body->getArgument(i), linearBody->addArgument(args[i].getType(), loc));
-    llvm::append_range(sizes, l.sizes(body->getArgument(i)));
+    BlockArgument arg = body->getArgument(i);
+    l.setInput(arg, linearBody->addArgument(arg.getType(), locOfArgument("tangent", arg, loc)));
+    llvm::append_range(sizes, l.sizes(arg));
   }
   if (failed(inlineCalls(op, *body)) || failed(l.run(*body)))
     return failure();

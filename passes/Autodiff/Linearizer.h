@@ -8,6 +8,9 @@ namespace xtensor {
 
 /// `loc`, marked as derived; the user's line stays reachable.
 mlir::Location derived(mlir::Location loc, llvm::StringRef how);
+/// Of an argument that is the `what` ("tangent", "cotangent") of `argument`: its name with `what`
+/// before it; `otherwise` if it has no name.
+mlir::Location locOfArgument(llvm::StringRef what, mlir::Value argument, mlir::Location otherwise);
 
 class Linearizer {
 public:

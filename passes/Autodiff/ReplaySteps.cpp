@@ -69,9 +69,11 @@ public:
     SmallVector<Value> over;
     Region region;
     Block &body = region.emplaceBlock();
-    auto addArgument = [&](Value like) { return body.addArgument(like.getType(), b.getLoc()); };
-    SmallVector<Value> state =
-        llvm::map_to_vector(inits, [&](Value v) -> Value { return addArgument(v); });
+    SmallVector<Value> state;
+    for (auto [i, init] : llvm::enumerate(inits)) {
+      Location of = i < own ? back.getCarryArguments()[i].getLoc() : b.getLoc();
+      state.push_back(body.addArgument(init.getType(), of));
+    }
     IRMapping values;
     values.map(back.getCarryArguments(), ArrayRef(state).take_front(own));
     SmallVector<std::pair<Value, Value>> replayed; // argument, carry of the forward body
@@ -83,7 +85,7 @@ public:
         continue;
       }
       over.push_back(array);
-      values.map(argument, body.addArgument(argument.getType(), b.getLoc()));
+      values.map(argument, body.addArgument(argument.getType(), argument.getLoc()));
     }
     b.setInsertionPointToEnd(&body);
     SmallVector<Value> carries = restore(MutableArrayRef(state).drop_front(own));

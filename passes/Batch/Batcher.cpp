@@ -173,7 +173,8 @@ FailureOr<SmallVector<Value>> Batcher::inlined(Block &from, ValueRange arguments
 }
 
 FailureOr<SmallVector<Value>> Batcher::fill(Region &to, Block &from, TypeRange types) {
-  SmallVector<Location> locs(types.size(), b.getLoc());
+  // Arguments keep the names of the user's parameters.
+  auto locs = llvm::map_to_vector(from.getArguments(), [](Value v) { return v.getLoc(); });
   Block *block = b.createBlock(&to, {}, types, locs);
   return inlined(from, block->getArguments());
 }

@@ -155,7 +155,9 @@ static LogicalResult whileEach(Batcher &t, WhileOp op, const Carries &carries) {
   init.insert(init.begin(), going->front());
   BatchNames names = t.names(init.front());
   SmallVector<Type> types(ValueRange(init).getTypes());
-  SmallVector<Location> locs(types.size(), t.b.getLoc());
+  SmallVector<Location> locs{t.b.getLoc()};
+  for (Value argument : body.getArguments())
+    locs.push_back(argument.getLoc());
   auto made = WhileOp::create(t.b, types, init, op.getMaxStepsAttr());
 
   OpBuilder::InsertionGuard guard(t.b);

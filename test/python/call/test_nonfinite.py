@@ -389,7 +389,31 @@ def test_loops_and_their_arguments_have_the_names_of_the_user() -> None:
     for turned in (xt.grad(lambda x: xt.sum(xt.map(xt.sqrt, x, dim="t"))), lambda x: xt.map(xt.log, x, dim="t")):
         assert "in step 1 of xt.map" in message(xt.jit(turned), xt.array([1.0, 0.0], "t"))
     text = message(xt.vectorize(lambda x: xt.fori_loop(0, 2, lambda i, s: xt.log(s), x), "t"), x * x - 1)
-    assert "in step 0 of xt.fori_loop" in text and "operand 0, " in text, text
+    assert "in step 0 of xt.fori_loop" in text and "operand 0, s: float64 (t: 3), 0" in text, text
+
+
+def test_arguments_of_transformed_loops_have_the_names_of_the_user() -> None:
+    x = xt.array([1.0, 0.0, 2.0], "t")
+    rows = xt.array([[1.0, 0.0], [2.0, 3.0]], ("t", "s"))
+    last = xt.vectorize(
+        lambda x: xt.while_loop(lambda q: q["n"] < 3.0, lambda q: {"n": q["n"] + 1.0, "v": xt.log(q["v"])}, x), "t"
+    )
+    assert "operand 0, q['v']: float64 (t: 3), 0" in message(last, {"n": x, "v": x})  # instances end at their own steps
+    each = xt.vectorize(lambda r: xt.scan(lambda total, row: (total, xt.log(row)), 1.0, r, dim="s")[1], "t")
+    assert "operand 0, row: float64 (t: 2), 0" in message(each, rows)
+
+    def roots(x: Any) -> Any:
+        return xt.while_loop(lambda q: q[0] < 4, lambda q: (q[0] + 1, xt.sqrt(q[1])), (0, x), max_steps=8)[1]
+
+    assert "operand 1, of xt.while_loop in line" in message(xt.grad(roots), 0.0)  # the value after a step
+    grown = xt.grad(lambda w: xt.scan(lambda c, v: (c * v, None), w, x * 1e200 + 1e200, dim="t")[0])
+    text = message(xt.jit(grown), 1.0)
+    assert re.search(r"operand \d, (cotangent of c|v): float64", text) and "of the body" not in text, text
+    pushed = xt.jit(
+        lambda w: xt.jvp(lambda w: xt.scan(lambda c, v: (c * v, None), w, x + 1e200, dim="t")[0], (w,), (w,))
+    )
+    text = message(pushed, 1.0)
+    assert re.search(r"operand \d, (tangent of c|c|v): float64", text) and "of the body" not in text, text
 
 
 def test_parts_of_arguments_have_their_names() -> None:
