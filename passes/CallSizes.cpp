@@ -67,16 +67,18 @@ Size xtensor::sizeInCall(Value array, int64_t axis) {
   return shape ? shape->sizes[axis] : Size();
 }
 
-static Attribute numberInCall(Value value);
+using Step = llvm::DenseMap<Value, int64_t>; // the values of induction variables
+
+static Attribute numberInCall(Value value, const Step &at = Step());
 
 /// Folds a copy of `op`: folding changes ops in place, too.
-static Attribute foldedInCall(OpResult result) {
+static Attribute foldedInCall(OpResult result, const Step &at) {
   Operation *op = result.getOwner();
   if (op->getNumRegions() || !isPure(op))
     return {};
   SmallVector<Attribute> operands;
   for (Value operand : op->getOperands()) {
-    operands.push_back(numberInCall(operand));
+    operands.push_back(numberInCall(operand, at));
     if (!operands.back())
       return {};
   }
@@ -86,14 +88,16 @@ static Attribute foldedInCall(OpResult result) {
   if (succeeded(copy->fold(operands, folded)) && !folded.empty()) {
     OpFoldResult mine = folded[result.getResultNumber()];
     auto other = dyn_cast<Value>(mine);
-    value = other ? numberInCall(other) : cast<Attribute>(mine);
+    value = other ? numberInCall(other, at) : cast<Attribute>(mine);
   }
   copy->destroy();
   return value;
 }
 
 /// An integer or a float, null if it is not known: sizes of memory are compared as floats, too.
-static Attribute numberInCall(Value value) {
+static Attribute numberInCall(Value value, const Step &at) {
+  if (auto known = at.find(value); known != at.end())
+    return Builder(value.getContext()).getIndexAttr(known->second);
   Attribute constant;
   if (matchPattern(value, m_Constant(&constant)))
     return isa<IntegerAttr, FloatAttr>(constant) ? constant : Attribute();
@@ -101,7 +105,7 @@ static Attribute numberInCall(Value value) {
   if (!op)
     return {};
   if (!isa<memref::DimOp, tensor::DimOp>(op))
-    return foldedInCall(cast<OpResult>(value));
+    return foldedInCall(cast<OpResult>(value), at);
   Size axis = valueInCall(op->getOperand(1));
   auto type = dyn_cast<ShapedType>(op->getOperand(0).getType());
   bool isThere = axis && type && type.hasRank() && *axis >= 0 && *axis < type.getRank();
@@ -114,5 +118,10 @@ Size xtensor::valueInCall(OpFoldResult value) {
     return constant;
   auto computed = dyn_cast_if_present<Value>(value);
   Attribute number = computed ? numberInCall(computed) : Attribute();
+  return number ? getConstantIntValue(number) : Size();
+}
+
+Size xtensor::valueInStep(Value value, const Step &at) {
+  Attribute number = numberInCall(value, at);
   return number ? getConstantIntValue(number) : Size();
 }

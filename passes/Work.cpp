@@ -10,7 +10,9 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/CastInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
 #include <numeric>
@@ -137,27 +139,112 @@ static std::optional<double> countOf(OpFoldResult begin, OpFoldResult end, OpFol
   return std::max<int64_t>(0, (*to - *from + *by - 1) / *by);
 }
 
-/// Of a loop over a part of the steps of the loop around it (xtensor-cut-loops), on average: the
-/// last part may be smaller. 1 if it is not known.
-static double stepsOfPart(scf::ForOp loop) {
-  auto at = dyn_cast<BlockArgument>(loop.getLowerBound());
-  auto around = at ? dyn_cast<scf::ForOp>(at.getOwner()->getParentOp()) : scf::ForOp();
-  auto least = loop.getUpperBound().getDefiningOp<arith::MinSIOp>();
-  if (!around || at != around.getInductionVar() || !least)
-    return 1;
-  Value end = around.getUpperBound();
-  if (llvm::none_of(least->getOperands(),
-                    [&](Value v) { return isEqualConstantIntOrValue(v, end); }))
-    return 1;
-  auto parts = countOf(around.getLowerBound(), end, around.getStep());
-  auto steps = countOf(around.getLowerBound(), end, loop.getStep());
-  return parts && steps && *parts ? double(*steps) / *parts : 1;
+/// The induction variables that a number is computed from. False if it is computed from something
+/// else that the sizes of a call do not tell.
+static bool findInductions(Value value, llvm::SetVector<Value> &found) {
+  if (valueInCall(value))
+    return true;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<LoopLikeOpInterface>(argument.getOwner()->getParentOp());
+    auto variables = loop ? loop.getLoopInductionVars() : std::nullopt;
+    if (!variables || !llvm::is_contained(*variables, value))
+      return false;
+    found.insert(value);
+    return true;
+  }
+  Operation *op = value.getDefiningOp();
+  return !op->getNumRegions() && isPure(op) &&
+         llvm::all_of(op->getOperands(), [&](Value v) { return findInductions(v, found); });
+}
+
+namespace {
+/// What an induction variable is in some steps of its loop, and how many steps each stands for.
+struct Variable {
+  Value value;
+  SmallVector<std::pair<int64_t, double>> steps;
+};
+} // namespace
+
+/// All steps if they are few. Else the first one, the last one, which may do less, and some of
+/// those between.
+static std::optional<Variable> stepsOf(Value variable, int64_t most) {
+  auto loop = cast<LoopLikeOpInterface>(cast<BlockArgument>(variable).getOwner()->getParentOp());
+  SmallVector<Value> variables = *loop.getLoopInductionVars();
+  size_t i = llvm::find(variables, variable) - variables.begin();
+  OpFoldResult begin = (*loop.getLoopLowerBounds())[i], step = (*loop.getLoopSteps())[i];
+  auto count = countOf(begin, (*loop.getLoopUpperBounds())[i], step);
+  if (!count || !*count)
+    return std::nullopt;
+  auto total = int64_t(*count), inner = std::min(total, most) - 2;
+  Variable found{variable, {}};
+  auto add = [&](int64_t at, double weight) {
+    found.steps.push_back({*valueInCall(begin) + at * *valueInCall(step), weight});
+  };
+  add(0, 1);
+  for (int64_t k = 0; k < inner; ++k)
+    add(1 + k * (total - 2) / inner, double(total - 2) / inner);
+  if (total > 1)
+    add(total - 1, 1);
+  return found;
+}
+
+/// The mean of a number over the steps of the loops that it depends on. Nothing if it is not known.
+static std::optional<double> meanOf(ArrayRef<Value> values,
+                                    llvm::function_ref<double(ArrayRef<int64_t>)> number) {
+  constexpr int64_t kMostSteps = 256; // of all loops together
+  llvm::SetVector<Value> depends;
+  for (Value v : values)
+    if (!findInductions(v, depends))
+      return std::nullopt;
+  int64_t most = std::pow(kMostSteps, 1.0 / std::max<size_t>(depends.size(), 1));
+  SmallVector<Variable> variables;
+  for (Value v : depends) {
+    auto found = stepsOf(v, std::max<int64_t>(most, 3));
+    if (!found)
+      return std::nullopt;
+    variables.push_back(std::move(*found));
+  }
+  if (variables.size() > 5)
+    return std::nullopt;
+  double sum = 0, weights = 0;
+  llvm::DenseMap<Value, int64_t> at;
+  auto visit = [&](auto &self, size_t i, double weight) -> bool {
+    if (i < variables.size())
+      return llvm::all_of(variables[i].steps, [&](auto &step) {
+        at[variables[i].value] = step.first;
+        return self(self, i + 1, weight * step.second);
+      });
+    SmallVector<int64_t> known;
+    for (Value v : values) {
+      auto value = valueInStep(v, at);
+      if (!value)
+        return false;
+      known.push_back(*value);
+    }
+    sum += weight * number(known);
+    weights += weight;
+    return true;
+  };
+  if (!visit(visit, 0, 1) || !weights)
+    return std::nullopt;
+  return sum / weights;
+}
+
+/// Of a loop whose bounds depend on the steps of the loops around it, on average. 1 if it is not
+/// known.
+static double meanStepsOf(scf::ForOp loop) {
+  return meanOf({loop.getLowerBound(), loop.getUpperBound(), loop.getStep()},
+                [](ArrayRef<int64_t> v) {
+                  return v[2] > 0 ? double(std::max<int64_t>(0, (v[1] - v[0] + v[2] - 1) / v[2]))
+                                  : 1.0;
+                })
+      .value_or(1);
 }
 
 double xtensor::stepsOf(Operation &op) {
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     auto steps = countOf(loop.getLowerBound(), loop.getUpperBound(), loop.getStep());
-    return steps ? *steps : stepsOfPart(loop);
+    return steps ? *steps : meanStepsOf(loop);
   }
   double steps = 1;
   if (auto loop = dyn_cast<scf::ForallOp>(op))
@@ -167,25 +254,12 @@ double xtensor::stepsOf(Operation &op) {
   return steps;
 }
 
-/// What a size is on average over the steps of the loop that cuts it into parts: the last part may
-/// be smaller. 1 if it is not known.
+/// What a size is on average over the steps of the loops that cut it into parts. 1 if it is not
+/// known.
 static double meanOf(OpFoldResult size) {
   if (auto known = valueInCall(size))
     return *known;
-  auto least = cast<Value>(size).getDefiningOp<arith::MinSIOp>();
-  for (Value part : least ? least->getOperands() : ValueRange())
-    if (auto rest = part.getDefiningOp<arith::SubIOp>())
-      if (auto at = dyn_cast<BlockArgument>(rest.getRhs()))
-        if (auto loop = dyn_cast<scf::ForallOp>(at.getOwner()->getParentOp());
-            loop && at.getArgNumber() < loop.getRank()) {
-          OpFoldResult begin = loop.getMixedLowerBound()[at.getArgNumber()],
-                       end = loop.getMixedUpperBound()[at.getArgNumber()],
-                       step = loop.getMixedStep()[at.getArgNumber()];
-          auto first = valueInCall(begin), last = valueInCall(end);
-          if (auto parts = countOf(begin, end, step); parts && *parts && first && last)
-            return double(*last - *first) / *parts;
-        }
-  return 1;
+  return meanOf({cast<Value>(size)}, [](ArrayRef<int64_t> v) { return double(v[0]); }).value_or(1);
 }
 
 /// The elements of memory along axis `axis`, on average.
@@ -290,13 +364,27 @@ private:
     return true;
   }
 
+  static bool isSamePlace(Value a, Value b) {
+    if (a == b)
+      return true;
+    auto x = a.getDefiningOp<memref::SubViewOp>(), y = b.getDefiningOp<memref::SubViewOp>();
+    return x && y && x.getType() == y.getType() && x.getMixedOffsets() == y.getMixedOffsets() &&
+           x.getMixedSizes() == y.getMixedSizes() && x.getMixedStrides() == y.getMixedStrides() &&
+           isSamePlace(x.getSource(), y.getSource());
+  }
+  /// The first view that was met of the same place.
+  Value placeOf(Value memory) {
+    auto found = llvm::find_if(places, [&](Value v) { return isSamePlace(v, memory); });
+    return found != places.end() ? *found : places.emplace_back(memory);
+  }
+
   void read(Value memory, double bytes) {
     Value root = rootOf(memory);
-    if (!writes.contains(root) && seen.insert({memory, 0}).second)
+    if (!writes.contains(root) && seen.insert({placeOf(memory), 0}).second)
       reads[root] += bytes;
   }
   void write(Value memory, double bytes) {
-    if (seen.insert({memory, 1}).second)
+    if (seen.insert({placeOf(memory), 1}).second)
       writes[rootOf(memory)] += bytes;
   }
 
@@ -307,6 +395,10 @@ private:
       read(copy.getSource(), times * bytesOf(copy.getSource()));
       return write(copy.getTarget(), times * bytesOf(copy.getTarget()));
     }
+    // What bufferization leaves of an insertion that was computed in place.
+    if (auto copy = dyn_cast<linalg::CopyOp>(op);
+        copy && isSamePlace(copy.getInputs()[0], copy.getOutputs()[0]))
+      return;
     if (isa<linalg::LinalgOp, LibraryOp>(op)) {
       auto destinations = cast<DestinationStyleOpInterface>(op);
       auto loops = dyn_cast<linalg::LinalgOp>(op);
@@ -335,6 +427,7 @@ private:
   ArrayRef<Operation *> ops;
   llvm::MapVector<Value, double> reads, writes; // by the memory of which they see a part
   llvm::DenseSet<std::pair<Value, int>> seen;   // and whether it was written
+  SmallVector<Value> places;                    // views of different places
 };
 
 } // namespace

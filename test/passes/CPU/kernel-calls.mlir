@@ -159,3 +159,39 @@ module attributes {xtensor.profile = 6 : i64} {
     return
   }
 }
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+
+// Parts that are clipped at the ends of an array count with their mean size: 7 rows, then 8, 8 and 4
+// of 40. The rest of the array does not count.
+// CHECK: module attributes {xtensor.kernels = [
+// CHECK-SAME: {bytes = 2.160000e+02 : f64, flops = 2.700000e+01 : f64, kind = "loops", loc = {{.*}}, reads = array<i64: -1>, writes = array<i64: -2>}
+module attributes {xtensor.profile = 7 : i64} {
+  func.func @main(%x: memref<40xf32>, %y: memref<40xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %c27 = arith.constant 27 : index
+    scf.forall (%i) in (4) {
+      %at = arith.muli %i, %c8 : index
+      %before = arith.subi %at, %c1 : index
+      %begin = arith.maxsi %before, %c0 : index
+      %after = arith.addi %before, %c8 : index
+      %end = arith.minsi %after, %c27 : index
+      %size = arith.subi %end, %begin : index
+      %from = memref.subview %x[%begin] [%size] [1] : memref<40xf32> to memref<?xf32, strided<[1], offset: ?>>
+      %to = memref.subview %y[%begin] [%size] [1] : memref<40xf32> to memref<?xf32, strided<[1], offset: ?>>
+      linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%from : memref<?xf32, strided<[1], offset: ?>>) outs(%to : memref<?xf32, strided<[1], offset: ?>>) {
+      ^bb0(%a: f32, %o: f32):
+        %r = arith.addf %a, %a : f32
+        linalg.yield %r : f32
+      }
+      // A second view of the same place, and a copy to itself, are no more bytes.
+      %again = memref.subview %y[%begin] [%size] [1] : memref<40xf32> to memref<?xf32, strided<[1], offset: ?>>
+      memref.copy %to, %again : memref<?xf32, strided<[1], offset: ?>> to memref<?xf32, strided<[1], offset: ?>>
+    }
+    return
+  }
+}
