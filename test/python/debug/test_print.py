@@ -124,6 +124,8 @@ def test_instances_of_a_vectorize_say_which_they_are(capsys: Any) -> None:
     both = xt.vectorize(xt.vectorize(lambda x: shown("{}", x), dims="i"), dims="j")
     found = lines_of(capsys, lambda: both(xt.array([[1.0], [2.0]], ("j", "i"), dtype="f4")))
     assert found == ["[j: 0, i: 0] 1.0", "[j: 1, i: 0] 2.0"]
+    found = lines_of(capsys, lambda: both(xt.array([[1.0, 2.0], [3.0, 4.0]], ("j", "i"), dtype="f4")))
+    assert found == ["[j: 0, i: 0] 1.0", "[j: 1, i: 0] 3.0", "[j: 0, i: 1] 2.0", "[j: 1, i: 1] 4.0"]
 
 
 def test_sizes_may_be_open(capsys: Any) -> None:
