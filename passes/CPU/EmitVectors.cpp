@@ -77,15 +77,26 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
            isOfSizes(loop.getStep());
   }
 
+  /// Whether a loop does nothing that could be a kernel of its own.
+  static bool isOfNumbers(Operation *loop) {
+    return !loop->walk([](Operation *op) {
+                  bool isWork = isa<scf::ForallOp, LibraryOp, linalg::LinalgOp>(op);
+                  return isWork ? WalkResult::interrupt() : WalkResult::advance();
+                })
+                .wasInterrupted();
+  }
+
   /// Whether a clock around the kernels of an iteration would take much of its time, or there are
-  /// none. Not if the steps are unknown: then the work of the loop is, too.
+  /// none. Not if there are some, and the steps are unknown: then the work of the loop is, too.
   static bool hasShortIterations(scf::ForOp loop) {
     Amount work = 0, most = kWorkOfChunk;
-    return !loop->walk([&](Operation *op) {
-                  auto inner = dyn_cast<scf::ForOp>(op);
-                  if (isa<scf::ForallOp, LibraryOp, scf::WhileOp>(op) ||
-                      (inner && !inner.getStaticTripCount() && !hasKnownSteps(inner)))
+    return !loop->walk<WalkOrder::PreOrder>([&](Operation *op) {
+                  if (isa<scf::ForallOp, LibraryOp>(op))
                     return WalkResult::interrupt();
+                  auto inner = dyn_cast<scf::ForOp>(op);
+                  bool isOpen = inner && !inner.getStaticTripCount() && !hasKnownSteps(inner);
+                  if (isOpen || isa<scf::WhileOp>(op))
+                    return isOfNumbers(op) ? WalkResult::skip() : WalkResult::interrupt();
                   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
                   if (!linalgOp)
                     return WalkResult::advance();
@@ -95,13 +106,14 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
                 .wasInterrupted();
   }
 
-  /// Parallel loops, routines, and sequential loops of short iterations. The loops of other single
-  /// ops are told apart when they are written.
+  /// Parallel loops, routines, and sequential loops of short iterations or of numbers alone. The
+  /// loops of other single ops are told apart when they are written.
   static void callAround(func::FuncOp func, KernelCalls &calls) {
     SmallVector<Operation *> ops;
     func.walk<WalkOrder::PreOrder>([&](Operation *op) {
       auto loop = dyn_cast<scf::ForOp>(op);
-      if (!isa<scf::ForallOp, LibraryOp>(op) && !(loop && hasShortIterations(loop)))
+      bool isWhole = loop ? hasShortIterations(loop) : isa<scf::WhileOp>(op) && isOfNumbers(op);
+      if (!isWhole && !isa<scf::ForallOp, LibraryOp>(op))
         return WalkResult::advance();
       ops.push_back(op);
       return WalkResult::skip();
