@@ -113,7 +113,7 @@ class Entry:
             every = {**labelled, **self.labelled}
             if self.layout is not None:
                 every_array = [*arrays, *self.captured]
-                results = label_parts(self.relabel, results, self.outputs, every, every_array, self.layout)
+                results = label_parts(self.relabel, results, self.outputs, every, every_array, len(arrays), self.layout)
                 return results[0] if self.unwrap else self.unflatten(results)
             results = self.relabel(results, every, [*arrays, *self.captured])
             if self.labels is not None and self.is_registered:

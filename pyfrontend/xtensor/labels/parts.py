@@ -7,9 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from ..base.errors import UnsupportedError
 from ..values.array import Array
 from ..values.mesh import Layout, Mesh
+from ..values.numpy import from_numpy
 from ..values.spec import Spec
 from .relabel import Relabel, fingerprint, is_same_argument, name_and_attrs
 from .xarray import Labels, digests, is_dataarray, labels_of, to_xarray
@@ -98,22 +101,33 @@ def label_parts(
     outputs: Sequence[Spec],
     sources: Mapping[int, Any],
     arrays: Sequence[Array],
+    given: int,
     layout: Layout,
 ) -> list[Any]:
-    """The parts of results with labels. outputs: the wholes; sources: arguments with labels, also the wholes."""
-    if not relabel.is_settled:
-        raise UnsupportedError(
-            f"{relabel.op}: positions that are arguments choose labels, which a program of several processes does not "
-            "follow. Pass xt.array(x.values, x.dims)"
-        )
+    """The parts of results with labels. outputs: the wholes; sources: arguments with labels, also the wholes; arrays:
+    `given` arguments as they are here, then what the program captured."""
     wholes: Any = [_Sizes(s) for s in outputs]
     made: list[Any] = []
-    for i, (result, labels) in enumerate(zip(results, relabel.labels(wholes, sources, arrays), strict=True)):
+    every = _with_positions(relabel, arrays, given, layout)
+    for i, (result, labels) in enumerate(zip(results, relabel.labels(wholes, sources, every), strict=True)):
         if labels:
             result = result._with_meta(_cut(labels, outputs[i], layout))
         of_dataarray = any(getattr(x, "is_dataarray", False) for x in relabel.owned(i, sources).values())
         made.append(to_xarray(result) if of_dataarray else result)
     return made
+
+
+def _with_positions(relabel: Relabel, arrays: Sequence[Array], given: int, layout: Layout) -> Sequence[Array]:
+    """The arrays, but the whole of each whose values are positions that choose labels. All processes call this."""
+    every = list(arrays)
+    for i in sorted(relabel.read):
+        x = arrays[i]
+        split_dims = layout.split_dims(relabel.op, x.dims, x.shape) if i < given else {}
+        values = x.values
+        for along, d in split_dims.items():
+            values = np.concatenate(layout.mesh.comms[along].allgather(values), x.dims.index(d))
+        every[i] = from_numpy(values, x.dims) if split_dims else x
+    return every
 
 
 def _cut(labels: Labels, whole: Spec, layout: Layout) -> Labels:

@@ -46,8 +46,9 @@ class Relabel:
         self.owners = [_arguments(where.get(OWNER, ())) for where in followed.results]
         self.alike = _Alike(followed)
         every = [*followed.results, *(where for m in followed.meetings for _, where in m.operands)]
-        # Positions that are arguments choose other labels at each call.
-        self.is_settled = not any(reads(origin) for where in every for froms in where.values() for origin in froms)
+        # Arguments whose values are positions, which choose other labels at each call.
+        self.read = frozenset(i for where in every for froms in where.values() for o in froms for i in reads(o))
+        self.is_settled = not self.read
         self.kept: list[_Kept] = []  # latest first
 
     def __call__(self, results: Sequence[Array], sources: Mapping[int, Any], arrays: Sequence[Array]) -> list[Any]:
@@ -275,13 +276,15 @@ def _arguments(origins: Iterable[Origin]) -> frozenset[int]:
     return frozenset(i for i, _, _ in origins)
 
 
-def reads(origin: Origin) -> bool:
-    """Whether a step on the way is a read at positions that are an argument."""
-    steps = origin[2]
-    return any(
-        (kind == "take" and isinstance(rest[0], int)) or (kind == "concat" and any(map(reads, rest[0])))
-        for kind, *rest in steps
-    )
+def reads(origin: Origin) -> frozenset[int]:
+    """The arguments at whose positions a step on the way reads, by number."""
+    found: set[int] = set()
+    for kind, *rest in origin[2]:
+        if kind == "take" and isinstance(rest[0], int):
+            found.add(rest[0])
+        elif kind == "concat":
+            found.update(*map(reads, rest[0]))
+    return frozenset(found)
 
 
 # -- labels that are the same -----------------------------------------------------------------------------------------

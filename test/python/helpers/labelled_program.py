@@ -18,6 +18,11 @@ DAYS = np.arange("2026-01-01", "2026-01-13", dtype="M8[D]").astype("M8[ns]")
 COORDS = {"b": DAYS, "i": [1.5, 2.5, 3.5], "name": ("b", list("abcdefghijkl")), "both": (("i", "b"), np.eye(3, 12))}
 HEAT = xr.DataArray(RNG.normal(size=(12, 3)), COORDS, ("b", "i"), "heat", {"units": "K"})
 WEIGHT = xr.DataArray(RNG.normal(size=3), {"i": [1.5, 2.5, 3.5]}, ("i",), "weight")
+ORDER = xt.array([5, 0, 3, 2, 11, 2, 7, 7, 8, 9, 1, 0], "b")
+MONTHS = np.arange("2026-01", "2030-01", dtype="M8[M]").astype("M8[ns]")
+YEARS = xr.DataArray(
+    RNG.normal(size=(48, 3)), {"b": MONTHS, "i": [1.5, 2.5, 3.5], "trend": ("b", np.arange(48.0))}, ("b", "i"), "t2m"
+)
 SEVEN = HEAT.isel(b=slice(7))
 SPLIT = {"b": "data"}
 
@@ -32,9 +37,42 @@ CASES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "by label": (lambda x: (x.sel(i=2.5), x.sel(b=np.datetime64("2026-01-05", "ns"))), (HEAT,)),
     "arrays of xtensor": (lambda x: x + 1, (xt.as_array(HEAT),)),
     "made inside": (lambda x: (x + 1).assign_coords(b=np.arange(12)), (xt.array(HEAT.values, ("b", "i")),)),
+    "positions of a dim that is not split": (lambda x, i: x.isel(i=i), (HEAT, xt.array([2, 0, 1, 1], "i"))),
+    "positions along the split dim": (lambda x, i: x.isel(b=i), (HEAT, ORDER)),
+    "positions along both": (lambda x, i: x.isel(i=i % 3), (HEAT, ORDER)),
+    "positions of an array outside": (lambda x: x.isel(b=ORDER), (HEAT,)),
+    "pieces by position": (lambda x, i: xt.concat([x.isel(b=i), x], "b"), (HEAT, ORDER)),
     "a dim that is not split": (lambda w, x: w * x.sum("b"), (WEIGHT, xt.array(HEAT.values, ("b", "i")))),
 }
-UNEVEN: dict[str, tuple[Any, tuple[Any, ...]]] = {"parts of different sizes": (lambda x: x - x.mean("b"), (SEVEN,))}
+# Programs as people write them for climate data; "b" is the time.
+CASES |= {
+    "anomalies": (lambda x: x.groupby("b.month") - x.groupby("b.month").mean(), (YEARS,)),
+    "anomalies of seasons, relative": (lambda x: x.groupby("b.season") / x.groupby("b.season").std(), (YEARS,)),
+    "anomalies of each day": (lambda x: x.groupby("b.dayofyear") - x.groupby("b.dayofyear").mean(), (HEAT,)),
+    "means of months": (lambda x: x.groupby("b.month").mean(), (YEARS,)),
+    "medians of months": (lambda x: x.groupby("b.month").median(), (YEARS,)),
+    "sums of years": (lambda x: x.groupby("b.year").sum(), (YEARS,)),
+    "each month by itself": (lambda x: x.groupby("b.month").map(lambda m: m - m.max("b")), (YEARS,)),
+    "resample": (lambda x: (x.resample(b="2MS").mean(), x.resample(b="4MS").max()), (YEARS,)),
+    "rolling": (lambda x: (x.rolling(b=3).mean(), x.rolling(b=5, center=True, min_periods=1).max()), (YEARS,)),
+    "coarsen": (lambda x: x.coarsen(b=2).mean(), (YEARS,)),
+    "weighted mean": (lambda x, w: (x.weighted(w).mean("i"), x.weighted(w).mean()), (YEARS, WEIGHT)),
+    "running sums": (lambda x: x.cumsum("b"), (YEARS,)),
+    "quantiles": (lambda x: (x.quantile(0.9, "b"), x.quantile([0.1, 0.5], "b"), x.rank("b")), (YEARS,)),
+    "where": (lambda x: (x.where(x > 0), x.where(x > 0, -1.0).clip(-0.5, 0.5)), (YEARS,)),
+    "gaps": (lambda x: x.where(x > -1).fillna(x.where(x > -1).mean("b", skipna=True)), (YEARS,)),
+    "interp": (lambda x: x.interp(i=[1.6, 2.2]), (YEARS,)),
+    "interp to dates": (lambda x: x.interp(b=YEARS.b.values[:24] + np.timedelta64(5, "D")), (YEARS,)),
+    "a year": (lambda x: x.sel(b=slice("2027-01", "2027-12")), (YEARS,)),
+    "shift": (lambda x: (x.shift(b=1), x - x.shift(b=-2)), (YEARS,)),
+    "every second": (lambda x: x.isel(b=slice(None, None, 2)), (YEARS,)),
+    "backwards in time": (lambda x: x.sortby("b", ascending=False), (YEARS,)),
+    "correlation": (lambda x: (xt.corr(x, x.mean("i"), "b"), xt.cov(x, x.mean("i"), "b")), (YEARS,)),
+}
+UNEVEN: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "parts of different sizes": (lambda x: x - x.mean("b"), (SEVEN,)),
+    "positions of different sizes": (lambda x, i: x.isel(b=i), (SEVEN, xt.array([6, 0, 3, 2, 1, 2, 5], "b"))),
+}
 
 
 def differs(f: Any, args: tuple[Any, ...], mesh: xt.Mesh, sizes: Any = None) -> str:
