@@ -240,8 +240,19 @@ class Layout:
         return end - first
 
     def _whole(self, dim: str, part: int) -> int:
-        whole = self.sizes.get(dim)
-        return part * self.parts(dim) if whole is None or self._part(dim, whole) != part else whole
+        whole, n = self.sizes.get(dim), self.parts(dim)
+        if whole is None:
+            return part * n
+        if self._part(dim, whole) == part:
+            return whole
+        each = -(-whole // n)
+        if part in (each, whole - (n - 1) * each):
+            raise SizeError(
+                f"sizes={{{dim!r}: {whole}}}: this process has {part} positions of dim {dim!r}, so the whole of an "
+                f"argument has {part * n}. Another process would take such a part for one of {whole}. Rename the dim "
+                "of the argument, or call a function with other sizes="
+            )
+        return part * n
 
     def whole(self, part: Spec) -> Spec:
         """What all processes have together."""

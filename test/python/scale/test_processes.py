@@ -121,6 +121,48 @@ print("ok")
 """
 
 
+SIZES = """
+import numpy as np
+import xtensor as xt
+
+mesh = xt.Mesh(data=2)
+split = {"b": "data"}
+f = xt.jit(lambda x: x / x.sizes["b"], mesh=mesh, split=split, sizes={"b": 7})
+assert np.array_equal(xt.gather(f(xt.local(xt.ones(b=7), mesh, split)), mesh, split).values, np.ones(7) / 7)
+assert np.array_equal(xt.gather(f(xt.local(xt.ones(b=10), mesh, split)), mesh, split).values, np.ones(10) / 10)
+for whole in (6, 8):  # one of the processes has as many as of 7
+    try:
+        f(xt.local(xt.ones(b=whole), mesh, split))
+        print("taken for one of 7")
+    except xt.SizeError as error:
+        print(error)
+x = xt.array(np.arange(24.0).reshape(8, 3), ("b", "i"))
+
+
+def centred(x):
+    return x - x.mean("b")
+
+
+def squares(x):
+    return (x * x).sum()
+
+
+for g, dim in ((centred, "i"), (squares, "b"), (xt.grad(squares), "b")):
+    y = xt.vectorize(xt.jit(g, mesh=mesh, split=split), dim)(xt.local(x, mesh, split))
+    np.testing.assert_allclose(xt.gather(y, mesh, split).values, xt.vectorize(g, dim)(x).values)
+"""
+
+
+def test_sizes_that_two_processes_read_differently_are_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(SIZES)
+    text = mpirun(2, str(path))
+    assert text.count("taken for one of 7") == 2
+    for part, whole in ((4, 8), (3, 6)):
+        assert text.count(f"sizes={{'b': 7}}: this process has {part} positions of dim 'b', so the whole of an") == 1
+        assert text.count(f"has {whole}. Another process would take such a part for one of 7. Rename the dim") == 1
+
+
 def test_transforms_keep_the_mesh() -> None:
     f = xt.jit(lambda x: (x * x).sum(), mesh=xt.Mesh(data=1), split={"b": "data"})
     x = xt.arange(4.0, dim="b")
