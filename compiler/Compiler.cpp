@@ -214,7 +214,8 @@ static std::string kernelsOf(ModuleOp module) {
 }
 
 /// Hash of everything that the object depends on. Locations count only where an error would
-/// tell them: at reads by index, and at matrices that must be square.
+/// tell them: at reads by index, at matrices that must be square, and in programs of several
+/// processes, whose collectives tell where they wait.
 static std::string keyOf(ModuleOp module, const CompilerOptions &options, int64_t profile) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -228,8 +229,10 @@ static std::string keyOf(ModuleOp module, const CompilerOptions &options, int64_
   module->print(os);
   if (nonempty)
     main->setDiscardableAttr(kNonempty, nonempty);
+  bool isOfSeveral = main && main->hasAttr("xtensor.mesh");
   module->walk([&](Operation *op) {
-    if (isa<AccumulateOp, CholeskyOp, CholeskyTangentOp, ComplexFactorOp, EighOp, GatherOp, LuOp,
+    if (isOfSeveral ||
+        isa<AccumulateOp, CholeskyOp, CholeskyTangentOp, ComplexFactorOp, EighOp, GatherOp, LuOp,
             LuTangentOp, ScatterOp, SolveOp, TriangularContractOp, TriangularSolveOp>(op))
       os << op->getLoc() << '\n';
   });

@@ -1,153 +1,158 @@
 // Whether all processes do the same next. Without it, processes that make different calls wait for
 // ever, or take each other's numbers.
-#include "Collectives.h"
+#include "Agreement.h"
 #include "Status.h"
 
-#include <atomic>
-#include <chrono>
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <mutex>
-#include <thread>
-#include <unordered_map>
-#include <unordered_set>
+#include <memory>
 #include <utility>
-#include <vector>
 
 using namespace xtensor;
-using Clock = std::chrono::steady_clock;
 
 namespace {
 
 thread_local xt_meeting *meeting = nullptr;
-thread_local std::vector<char> told; // texts of XT_TOLD bytes, one of each process
+thread_local std::vector<char> told; // texts of XT_TOLD bytes
+thread_local int32_t why = 0;
 
-/// What the processes of a communicator told when one of them ended: it does not answer any more.
-struct Ends {
-  std::mutex lock;
-  std::unordered_map<int64_t, std::vector<char>> told;
+/// What the processes tell each other when they differ.
+struct Details {
+  int64_t program, values, path;
+  char call[XT_TOLD / 2 - 64], did[XT_TOLD / 4];
 };
-std::atomic<bool> hasEnded{false};
 
-Ends &ends() {
-  static Ends made;
-  return made;
+int64_t mixed(int64_t hash, int64_t next) {
+  uint64_t x = (static_cast<uint64_t>(hash) ^ static_cast<uint64_t>(next)) * 0x9E3779B97F4A7C15u;
+  return static_cast<int64_t>(x ^ (x >> 29));
 }
 
-struct Wait {
-  const xt_together *what;
-  Communicator with;
-  Clock::time_point since;
-  bool isTold;
-};
-
-/// Says on stderr which process waits for which call. It is never destroyed: its thread goes on
-/// until the process ends.
-class Watch {
-public:
-  void add(Wait &wait) {
-    std::lock_guard<std::mutex> guard(lock);
-    waits.insert(&wait);
-    if (isRunning)
-      return;
-    isRunning = true;
-    std::thread([this] { run(); }).detach();
-  }
-  void remove(Wait &wait) {
-    std::lock_guard<std::mutex> guard(lock);
-    waits.erase(&wait);
-  }
-
-private:
-  void run() {
-    for (;;) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(200));
-      std::lock_guard<std::mutex> guard(lock);
-      for (Wait *wait : waits)
-        tell(*wait);
-    }
-  }
-
-  static void tell(Wait &wait) {
-    double seconds = std::chrono::duration<double>(Clock::now() - wait.since).count();
-    if (wait.isTold || seconds < wait.what->patience)
-      return;
-    wait.isTold = true;
-    bool ends = !wait.what->program;
-    std::fprintf(stderr, "xtensor: process %lld of %lld has waited %.0f s for the others %s%s\n",
-                 static_cast<long long>(wait.with.index),
-                 static_cast<long long>(wait.with.processes), seconds, ends ? "to end" : "to call ",
-                 ends ? "" : wait.what->text);
-    std::fflush(stderr);
-  }
-
-  std::mutex lock;
-  bool isRunning = false;
-  std::unordered_set<Wait *> waits;
-};
-
-Watch &watch() {
-  static auto *made = new Watch;
-  return *made;
+void copyText(char *to, size_t bytes, const char *from) {
+  std::strncpy(to, from, bytes - 1);
+  to[bytes - 1] = 0;
 }
 
-class Waiting {
-public:
-  Waiting(const xt_together &what, Communicator with) : wait{&what, with, Clock::now(), false} {
-    if (what.patience > 0)
-      watch().add(wait);
-  }
-  ~Waiting() {
-    if (wait.what->patience > 0)
-      watch().remove(wait);
-  }
-
-private:
-  Wait wait;
-};
-
-void tellAll(const xt_together &what, Communicator with) {
-  char here[XT_TOLD] = {};
-  std::strncpy(here, what.text, XT_TOLD - 1);
-  told.assign(XT_TOLD * with.processes, 0);
-  intptr_t byte = mpiLibrary().types[XT_I8];
-  mpiLibrary().all_gather(here, XT_TOLD, byte, told.data(), XT_TOLD, byte, with.handle);
-  for (int64_t process = 0; process < with.processes; ++process) {
-    if (told[process * XT_TOLD])
-      continue;
-    std::lock_guard<std::mutex> guard(ends().lock);
-    ends().told[what.communicator] = told;
-    hasEnded = true;
-  }
+/// No thread makes two calls of one mesh at a time; a callback may make another within.
+bool takes(Path &path) {
+  std::thread::id none, self = std::this_thread::get_id();
+  return path.caller.load() == self || path.caller.compare_exchange_strong(none, self);
 }
 
-/// Whether a process of the communicator has ended, so that nobody must wait for it.
-bool isOver(int64_t number) {
-  if (!hasEnded.load(std::memory_order_relaxed))
-    return false;
-  std::lock_guard<std::mutex> guard(ends().lock);
-  auto it = ends().told.find(number);
-  if (it == ends().told.end())
-    return false;
-  told = it->second;
+bool refuseThread(Path &path) {
+  told.assign(XT_TOLD, 0);
+  copyText(told.data(), XT_TOLD, path.call);
+  why = XT_THREADS;
+  return false;
+}
+
+/// All processes learn what each of them does.
+void tellAll(Path &path, const xt_together &what, const xt_meeting *call) {
+  Details here{};
+  here.program = what.program, here.values = call ? call->values : 0, here.path = path.hash;
+  copyText(here.call, sizeof here.call, what.text);
+  if (call && call->describe) {
+    size_t used = std::strlen(here.call);
+    call->describe(call, here.call + used, sizeof here.call - used);
+  }
+  std::snprintf(here.did, sizeof here.did, "has run %lld collective op%s in it%s%s",
+                static_cast<long long>(path.steps), path.steps == 1 ? "" : "s",
+                path.steps ? ", the last " : "", path.last);
+  int64_t count = path.with.processes;
+  std::vector<Details> all(count);
+  const xt_mpi &mpi = mpiLibrary();
+  mpi.all_gather(&here, sizeof here, mpi.types[XT_I8], all.data(), sizeof here, mpi.types[XT_I8],
+                 path.with.handle);
+  auto differ = [&](int64_t Details::*field) {
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Details &one) { return one.*field != all[0].*field; });
+  };
+  bool hasEnded = std::any_of(all.begin(), all.end(), [](const Details &d) { return !d.program; });
+  why = differ(&Details::path)      ? XT_PATHS
+        : hasEnded                  ? XT_ENDED
+        : differ(&Details::program) ? XT_PROGRAMS
+                                    : XT_VALUES;
+  told.assign(XT_TOLD * (count + 1), 0);
+  for (int64_t i = 0; i < count; ++i)
+    copyText(told.data() + i * XT_TOLD, XT_TOLD, why == XT_PATHS ? all[i].did : all[i].call);
+  copyText(told.data() + count * XT_TOLD, XT_TOLD, path.call);
+  if (why != XT_PATHS)
+    told.resize(XT_TOLD * count);
+  if (hasEnded || why == XT_PATHS)
+    path.end(why, told);
+  // Nobody takes one that ends now for one that has died.
+  int64_t zero = 0, sum;
+  mpi.all_reduce(&zero, &sum, 1, mpi.types[XT_I64], mpi.ops[0], path.with.handle);
+}
+
+bool agree(const xt_together &what, const xt_meeting *call) {
+  Path &path = pathOf(what.communicator);
+  if (path.isOver.load(std::memory_order_acquire))
+    return tellOver(path), false;
+  int64_t program = mixed(mixed(what.program, call ? call->values : 0), path.hash);
+  // The largest and the smallest of all.
+  int64_t here[2] = {program, ~program}, all[2];
+  const xt_mpi &mpi = mpiLibrary();
+  intptr_t request;
+  mpi.start_all_reduce(here, all, 2, mpi.types[XT_I64], mpi.ops[2], path.with.handle, &request);
+  if (!testUntilDone(&request, &path, &what, nullptr))
+    return tellOver(path), false;
+  if (all[0] != ~all[1])
+    return tellAll(path, what, call), false;
+  path.met = Clock::now();
+  path.hash = path.steps = 0, path.last[0] = 0;
+  copyText(path.call, sizeof path.call, what.text);
   return true;
 }
 
 } // namespace
 
+Path &xtensor::pathOf(int64_t number) {
+  struct All {
+    std::mutex lock;
+    std::unordered_map<int64_t, std::unique_ptr<Path>> paths;
+  };
+  static auto *all = new All; // as `registry` of Collectives.cpp
+  std::lock_guard<std::mutex> guard(all->lock);
+  std::unique_ptr<Path> &path = all->paths[number];
+  if (!path) {
+    path = std::make_unique<Path>();
+    path->number = number, path->with = communicator(number);
+    path->names.resize(path->with.processes);
+  }
+  return *path;
+}
+
+Path *xtensor::currentPath() { return meeting ? static_cast<Path *>(meeting->path) : nullptr; }
+
+void Path::end(int32_t reason, std::vector<char> all) {
+  std::lock_guard<std::mutex> guard(lock);
+  if (isOver)
+    return;
+  why = reason, texts = std::move(all);
+  isOver.store(true, std::memory_order_release);
+}
+
+std::string Path::name(int64_t process) {
+  std::lock_guard<std::mutex> guard(lock);
+  std::string found = "process " + std::to_string(process);
+  return names[process].empty() ? found : found + " (" + names[process] + ")";
+}
+
+void xtensor::tellOver(Path &path) {
+  std::lock_guard<std::mutex> guard(path.lock);
+  told = path.texts, why = path.why, path.isRaised = true;
+}
+
 int32_t xt_agree(const xt_together *what) {
-  if (isOver(what->communicator))
-    return 1;
-  Communicator with = communicator(what->communicator);
-  Waiting waiting(*what, with);
-  // The largest and the smallest of all.
-  int64_t here[2] = {what->program, ~what->program}, all[2];
-  const xt_mpi &mpi = mpiLibrary();
-  mpi.all_reduce(here, all, 2, mpi.types[XT_I64], mpi.ops[2], with.handle);
-  if (all[0] == ~all[1])
-    return 0;
-  tellAll(*what, with);
-  return 1;
+  Path &path = pathOf(what->communicator);
+  bool isNested = path.caller.load() == std::this_thread::get_id();
+  if (!takes(path))
+    return refuseThread(path), 1;
+  bool agrees = agree(*what, nullptr);
+  if (!isNested)
+    path.caller = std::thread::id();
+  return !agrees;
 }
 
 const char *xt_told(int64_t process) {
@@ -155,15 +160,56 @@ const char *xt_told(int64_t process) {
   return isThere ? told.data() + process * XT_TOLD : nullptr;
 }
 
+int32_t xt_told_why() { return why; }
+
 xt_meeting *xt_meet(xt_meeting *now) { return std::exchange(meeting, now); }
+
+void xt_leave(xt_meeting *before) {
+  xt_meeting *ended = std::exchange(meeting, before);
+  if (ended->path && !(before && before->path == ended->path))
+    static_cast<Path *>(ended->path)->caller = std::thread::id();
+}
 
 bool xtensor::isMet() {
   if (!meeting)
     return true;
-  if (meeting->state == XT_UNMET) {
-    meeting->state = xt_agree(meeting->what) ? XT_DIFFERS : XT_AGREED;
+  if (!meeting->path && meeting->state != XT_DIFFERS) {
+    Path &path = pathOf(meeting->what->communicator);
+    bool isFirst = meeting->state == XT_UNMET;
+    if (!takes(path))
+      meeting->state = XT_DIFFERS, refuseThread(path);
+    else if (meeting->path = &path; path.isOver.load(std::memory_order_acquire))
+      meeting->state = XT_DIFFERS, tellOver(path);
+    else if (isFirst)
+      meeting->state = agree(*meeting->what, meeting) ? XT_AGREED : XT_DIFFERS;
+    else
+      copyText(path.call, sizeof path.call, meeting->what->text);
     if (meeting->state == XT_DIFFERS)
       reportDisagreement(); // loops end
   }
   return meeting->state == XT_AGREED;
+}
+
+void xtensor::noteStep(const Step &step) {
+  Path *path = currentPath();
+  if (!path)
+    return;
+  int64_t op = 0;
+  std::memcpy(&op, step.op, std::min(sizeof op, std::strlen(step.op)));
+  path->hash = mixed(mixed(path->hash + 1, op + step.kind), step.site->number);
+  ++path->steps;
+  std::snprintf(path->last, sizeof path->last, "%s%s%s%s", nameOf(step),
+                step.site->text[0] ? " (" : "", step.site->text, step.site->text[0] ? ")" : "");
+}
+
+bool xtensor::isAwaited(intptr_t *request, const Step &step) {
+  Path *path = currentPath();
+  if (testUntilDone(request, path, meeting ? meeting->what : nullptr, &step))
+    return true;
+  if (meeting->state != XT_DIFFERS) {
+    meeting->state = XT_DIFFERS;
+    tellOver(*path);
+    reportDisagreement(); // loops end
+  }
+  return false;
 }

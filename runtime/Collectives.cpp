@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 using namespace xtensor;
@@ -20,11 +21,6 @@ enum Kind { kSum, kProd, kMax, kMin, kAny, kAll };
 /// MPI counts in int.
 constexpr int64_t kMostAtOnce = int64_t(1) << 30;
 
-/// No library's MPI_Status is as large.
-struct alignas(16) Status {
-  char bytes[256];
-};
-
 struct Registry {
   std::mutex lock;
   xt_mpi mpi{};
@@ -34,9 +30,10 @@ struct Registry {
 
 std::atomic<int64_t> sent{0};
 
+/// It is never destroyed: threads that wait for other processes go on until this one ends.
 Registry &registry() {
-  static Registry made;
-  return made;
+  static auto *made = new Registry;
+  return *made;
 }
 
 /// MPI leaves open what its maximum of a NaN is, and of zeros of both signs. The result must not
@@ -101,6 +98,7 @@ void copy(const xt_array &x, char *packed, bool into) {
 
 /// A collective under way: what it needs until it has ended.
 struct Flight {
+  Step step{};
   std::vector<intptr_t> requests;
   std::vector<void *> memory; ///< of the arena
   /// Of each result that is not in one piece, its elements; else null.
@@ -149,14 +147,22 @@ struct Flight {
       mpi.receive(to + done, static_cast<int>(std::min(bytes - done, kMostAtOnce)),
                   mpi.types[XT_I8], static_cast<int>(process), 0, together.handle, next());
   }
-  void wait(const xt_array *results) {
-    Status status;
+  /// False: other processes will never do their part. Its memory stays then, as MPI may have it.
+  bool wait(const xt_array *results, const Step &step) {
     for (intptr_t &request : requests)
-      registry().mpi.wait(&request, &status);
+      if (!isAwaited(&request, step)) {
+        new Flight(std::move(*this));
+        memory.clear();
+        return false;
+      }
     for (size_t i = 0; i < unwritten.size(); ++i)
       if (unwritten[i])
         copy(results[i], unwritten[i], false);
+    return true;
   }
+
+  Flight() = default;
+  Flight(Flight &&) = default;
 };
 
 /// Those that this thread has begun and not waited for.
@@ -164,7 +170,7 @@ thread_local std::vector<Flight *> underWay;
 
 /// MPI libraries go on with them only while they are called.
 void progress() {
-  Status status;
+  MpiStatus status;
   int isDone;
   for (Flight *flight : underWay)
     for (intptr_t &request : flight->requests)
@@ -305,23 +311,40 @@ void beginAllToAll(Flight &flight, const xt_array *arrays, const int64_t *option
   }
 }
 
-using Begin = void (*)(Flight &flight, const xt_array *arrays, const int64_t *options);
+struct Collective {
+  const char *op;
+  void (*begin)(Flight &flight, const xt_array *arrays, const int64_t *options);
+};
+constexpr Collective kAllReduce{"all_reduce", beginAllReduce};
+constexpr Collective kAllGather{"all_gather", beginAllGather};
+constexpr Collective kHalo{"halo", beginHalo};
+constexpr Collective kAllToAll{"all_to_all", beginAllToAll};
+
+Step stepOf(const Collective &what, const int64_t *options) {
+  return {what.op, &what == &kAllReduce ? options[1] : -1, &siteOf(options)};
+}
 
 /// A collective of `arity` operands, then as many results: from its beginning to its end.
-void run(Begin begin, const xt_array *arrays, const int64_t *options, int64_t arity = 1) {
+void run(const Collective &what, const xt_array *arrays, const int64_t *options,
+         int64_t arity = 1) {
   if (!isMet())
     return;
+  Step step = stepOf(what, options);
+  noteStep(step);
   Flight flight;
-  begin(flight, arrays, options);
-  flight.wait(arrays + arity);
+  what.begin(flight, arrays, options);
+  flight.wait(arrays + arity, step);
 }
 
 /// Begins it, and writes to the last out what xt_wait ends.
-void start(Begin begin, const xt_array *arrays, const int64_t *options, int64_t arity = 1) {
+void start(const Collective &what, const xt_array *arrays, const int64_t *options,
+           int64_t arity = 1) {
   Flight *flight = nullptr;
   if (isMet()) {
     flight = new Flight;
-    begin(*flight, arrays, options);
+    flight->step = stepOf(what, options);
+    noteStep(flight->step);
+    what.begin(*flight, arrays, options);
     underWay.push_back(flight);
     duringLoops = progress;
   }
@@ -357,39 +380,41 @@ int64_t xt_add_communicator(intptr_t handle, int64_t index, int64_t processes) {
 
 int64_t xt_bytes_sent() { return sent; }
 
+void xt_begin_together(const xt_array *, const int64_t *) { isMet(); }
+
 void xt_process_index(const xt_array *arrays, const int64_t *options) {
   *static_cast<int64_t *>(arrays[0].data) = communicator(options[0]).index;
 }
 
 void xt_all_reduce(const xt_array *arrays, const int64_t *options) {
-  run(beginAllReduce, arrays, options, options[3]);
+  run(kAllReduce, arrays, options, options[3]);
 }
 void xt_all_gather(const xt_array *arrays, const int64_t *options) {
-  run(beginAllGather, arrays, options);
+  run(kAllGather, arrays, options);
 }
-void xt_halo(const xt_array *arrays, const int64_t *options) { run(beginHalo, arrays, options); }
+void xt_halo(const xt_array *arrays, const int64_t *options) { run(kHalo, arrays, options); }
 void xt_all_to_all(const xt_array *arrays, const int64_t *options) {
-  run(beginAllToAll, arrays, options);
+  run(kAllToAll, arrays, options);
 }
 
 void xt_start_all_reduce(const xt_array *arrays, const int64_t *options) {
-  start(beginAllReduce, arrays, options, options[3]);
+  start(kAllReduce, arrays, options, options[3]);
 }
 void xt_start_all_gather(const xt_array *arrays, const int64_t *options) {
-  start(beginAllGather, arrays, options);
+  start(kAllGather, arrays, options);
 }
 void xt_start_halo(const xt_array *arrays, const int64_t *options) {
-  start(beginHalo, arrays, options);
+  start(kHalo, arrays, options);
 }
 void xt_start_all_to_all(const xt_array *arrays, const int64_t *options) {
-  start(beginAllToAll, arrays, options);
+  start(kAllToAll, arrays, options);
 }
 
 void xt_wait(const xt_array *arrays, const int64_t *options) {
   auto *flight = *static_cast<Flight **>(arrays[0].data);
   if (!flight)
     return;
-  flight->wait(arrays + 1 + options[0]);
+  flight->wait(arrays + 1 + options[0], {flight->step.op, flight->step.kind, &siteOf(options)});
   underWay.erase(std::find(underWay.begin(), underWay.end(), flight));
   if (underWay.empty())
     duringLoops = nullptr;

@@ -118,8 +118,13 @@ typedef struct xt_mpi {
   int (*test)(intptr_t *request, int *is_done, void *status);
   int (*create_op)(void (*combine)(const void *from, void *to, const int *count, const void *type),
                    int commutes, intptr_t *op);
+  int (*probe)(int from_process, int tag, intptr_t communicator, int *is_there, void *status);
+  int (*abort)(intptr_t communicator, int code);
+  int (*is_finalized)(int *is_finalized);
   intptr_t types[10];
   intptr_t ops[4];
+  intptr_t world;   /* the communicator of all processes */
+  int32_t anything; /* in place of the number of a process: any of them */
 } xt_mpi;
 XT_API void xt_set_mpi(const xt_mpi *mpi);
 /* From now on collectives know it, by the number that is returned. */
@@ -139,18 +144,41 @@ typedef struct xt_together {
 } xt_together;
 /* Whether the processes are about to do different things, which all of them learn. Then xt_told
  * gives the text of each process, cut to XT_TOLD bytes, until this thread calls it again; null:
- * there is no such process. */
-enum { XT_TOLD = 512 };
+ * there is no such process. xt_told_why says what differs: the programs; numbers that are
+ * arguments; the collectives of the call before; a process has ended; all processes wait, but not
+ * in the same; a process has died; another thread makes a call. For the last three, there is one
+ * text. */
+enum { XT_TOLD = 2048 };
+enum { XT_PROGRAMS, XT_VALUES, XT_PATHS, XT_ENDED, XT_STUCK, XT_GONE, XT_THREADS };
 XT_API int32_t xt_agree(const xt_together *what);
 XT_API const char *xt_told(int64_t process);
-/* A call of a program: its first collective begins with xt_agree. If that differs, no collective of
- * the call does anything. Returns what the thread met before, which the caller restores. */
+XT_API int32_t xt_told_why(void);
+/* A call of a program: its first collective begins with xt_agree, unless its state is XT_AGREED.
+ * If that differs, no collective of the call does anything. values: a hash of what must be equal in
+ * all processes; `describe` writes these values, as text, if they are not. Returns what the thread
+ * met before, to which xt_leave returns at the end of the call. */
 enum { XT_UNMET, XT_AGREED, XT_DIFFERS };
 typedef struct xt_meeting {
   const xt_together *what;
   int32_t state;
+  int64_t values;
+  void (*describe)(const struct xt_meeting *meeting, char *text, size_t bytes);
+  void *path; /* of the runtime; null at first */
 } xt_meeting;
 XT_API xt_meeting *xt_meet(xt_meeting *now);
+XT_API void xt_leave(xt_meeting *before);
+/* Names a process of a communicator for messages. */
+XT_API void xt_name_peer(int64_t communicator, int64_t process, const char *name);
+/* It is a process of this machine, whose death ends calls that wait for it (XT_GONE). connection: a
+ * socket of both, which the runtime closes; -1: there is none. */
+XT_API void xt_watch_peer(int64_t communicator, int64_t process, int64_t pid, int32_t connection);
+/* From now on, the processes of a communicator end. */
+XT_API void xt_peers_end(int64_t communicator);
+/* This process makes no more calls with them. */
+XT_API void xt_forget_peers(int64_t communicator);
+/* Whether calls of a communicator will never end: a process has died, or all wait for each other.
+ */
+XT_API int32_t xt_is_gone(int64_t communicator);
 
 /* Bits of the nearest float16 and bfloat16, ties to even. */
 XT_API uint16_t xt_half_bits(double value);

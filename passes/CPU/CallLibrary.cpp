@@ -4,12 +4,15 @@
 #include "CPU/MemRefPointers.h"
 #include "CPU/Passes.h"
 
+#include "XTensor/Place.h"
 #include "XTensor/XTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "runtime.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/xxhash.h"
 
 namespace xtensor {
 #define GEN_PASS_DEF_CALLLIBRARY
@@ -42,6 +45,33 @@ int32_t codeOf(Type element) {
   }
 }
 
+bool isCollective(LibraryOp op) {
+  StringRef name = op.getRoutine();
+  name.consume_front("xt_");
+  name.consume_front("start_");
+  return llvm::is_contained({"all_reduce", "all_gather", "all_to_all", "halo", "wait"}, name);
+}
+
+/// What the runtime wants before the options of a collective (runtime/Collectives.h, Site): a
+/// number of the place in the user's program, and the end of its text. Empty for other routines.
+SmallVector<int64_t> siteOf(LibraryOp op) {
+  if (!isCollective(op))
+    return {};
+  // Without the path: each process may have a copy of the program.
+  std::string line;
+  if (auto place = op->getLoc()->findInstanceOf<FileLineColLoc>())
+    line = std::to_string(place.getLine()) + ":" + std::to_string(place.getColumn());
+  SmallVector<int64_t> words{static_cast<int64_t>(llvm::xxh3_64bits(line))};
+  std::string text = placeOf(op.getLoc());
+  constexpr size_t kBytes = 120;
+  if (text.size() >= kBytes)
+    text = ".." + text.substr(text.size() - kBytes + 3);
+  text.resize(kBytes);
+  for (size_t at = 0; at < kBytes; at += sizeof(int64_t))
+    words.push_back(llvm::support::endian::read64le(text.data() + at));
+  return words;
+}
+
 /// Writes the arguments of one call and makes it.
 class CallEmitter {
 public:
@@ -60,9 +90,13 @@ public:
       orders.push_back(orderOf(i));
       count += 2 * orders.back().size();
     }
+    SmallVector<int64_t> site = siteOf(op);
+    count += site.size();
     Value arrays = stack(array, std::max<int64_t>(op.getNumOperands(), 1));
     numbers = stack(i64, std::max<int64_t>(count, 1));
-    Value options = place(numbers, i64, 0);
+    for (int64_t word : site)
+      push(constant(i64, word));
+    Value options = place(numbers, i64, next);
     for (int64_t option : op.getOptions())
       push(constant(i64, option));
     for (auto [i, operand] : llvm::enumerate(op.getOperands())) {
@@ -162,6 +196,7 @@ struct CallLibraryPass : xtensor::impl::CallLibraryBase<CallLibraryPass> {
   void runOnOperation() override {
     SmallVector<LibraryOp> ops;
     getOperation()->walk([&](LibraryOp op) { ops.push_back(op); });
+    beginTogether(ops);
     for (LibraryOp op : ops) {
       if (failed(checkBuffers(op)))
         return signalPassFailure();
@@ -169,6 +204,19 @@ struct CallLibraryPass : xtensor::impl::CallLibraryBase<CallLibraryPass> {
         pollAround(op);
       CallEmitter(op).emit();
     }
+  }
+
+  /// A process may skip the collectives of a branch or loop. All compare the call before.
+  void beginTogether(SmallVector<LibraryOp> &ops) {
+    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    bool mayBeSkipped = main && llvm::any_of(ops, [&](LibraryOp op) {
+                          return isCollective(op) && op->getParentOp() != main;
+                        });
+    if (!mayBeSkipped)
+      return;
+    OpBuilder b = OpBuilder::atBlockBegin(&main.getBody().front());
+    ops.push_back(LibraryOp::create(b, main.getLoc(), "xt_begin_together", ValueRange(),
+                                    ValueRange(), ArrayAttr(), ArrayRef<int64_t>()));
   }
 };
 

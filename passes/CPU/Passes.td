@@ -14,6 +14,9 @@ def CallLibrary : Pass<"xtensor-call-library", "::mlir::ModuleOp"> {
     `options`. The pass runs after outlining, because outlining could not recognise equal bodies
     after it.
 
+    A collective finds its place in the user's program before its options. If a branch or loop has a
+    collective, `main` begins with `xt_begin_together`, by which all processes compare the call.
+
     ```mlir
     xtensor.library "xt_name" ins(%x : memref<4x?xf32>) outs(%y : memref<4xf32>)
         {options = array<i64: 1>}

@@ -7,6 +7,7 @@
 #include "runtime.h"
 
 #include <string>
+#include <vector>
 
 namespace xtensor {
 
@@ -14,9 +15,19 @@ namespace xtensor {
 struct Together {
   std::string text;
   xt_together what;
+  bool checks; ///< each call
+  /// Inputs whose values must be equal in all processes, as far as calls compare them.
+  struct Equal {
+    Py_ssize_t input;
+    std::string name;
+    std::string dtype;
+    int64_t bytes;
+  };
+  std::vector<Equal> equal;
 };
 
-/// Of (communicator, program, text, patience). Null with an exception set.
+/// Of (communicator, program, text, patience, checks, ((input, name, dtype, bytes), ..)). Null with
+/// an exception set.
 Together *parseTogether(PyObject *tuple);
 /// Tells what each process calls, by an exception.
 void raiseDisagreement(const Together &here);
@@ -24,10 +35,13 @@ void raiseDisagreement(const Together &here);
 /// A call of a program that all processes run, if `together` is not null.
 class Meeting {
 public:
-  explicit Meeting(const Together *together) : together(together) {
+  Meeting(const Together *together, void *const *inputs) : together(together), inputs(inputs) {
     if (!together)
       return;
     now.what = &together->what;
+    now.state = together->checks ? XT_UNMET : XT_AGREED;
+    if (!together->equal.empty())
+      now.values = hashed(), now.describe = describe;
     before = xt_meet(&now);
   }
   Meeting(const Meeting &) = delete;
@@ -35,13 +49,17 @@ public:
   bool differs() {
     if (!together)
       return false;
-    xt_meet(before);
+    xt_leave(before);
     return now.state == XT_DIFFERS;
   }
 
 private:
+  int64_t hashed() const;
+  static void describe(const xt_meeting *meeting, char *text, size_t bytes);
+
+  xt_meeting now{nullptr, XT_UNMET, 0, nullptr, nullptr};
   const Together *together;
-  xt_meeting now{nullptr, XT_UNMET};
+  void *const *inputs;
   xt_meeting *before = nullptr;
 };
 

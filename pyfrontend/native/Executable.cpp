@@ -528,7 +528,7 @@ PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
   xt_call call = {{0, 0, 0, 0}, &runtimeServices, nullptr};
   xt_status &status = call.status;
   auto held = borrow(e); // another thread may drop the last reference meanwhile
-  Meeting meeting(e->together);
+  Meeting meeting(e->together, buffers);
   if (before) {
     if (!enterDevice(e, buffers, sizes, *before, made, count))
       result = nullptr;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from ..base.errors import ArgumentTypeError, Error
 from ..base.ranges import Range
 from ..base.refusals import unnamed
 from ..ir.context import diagnosed, mark_distributed, verify
-from ..values.mesh import Layout
+from ..values.mesh import Layout, hash_of
 from ..values.spec import Spec
 from ..values.targets import CPU, Target
 from .lift import as_tracer
@@ -54,6 +55,8 @@ class Program:
     key: str = ""  # of its code: equal for programs that are equal; empty before it is compiled
     source: str = "compiled"  # where its code is from: "compiled", "disk" or "memory"
     told: str = ""  # what calls it, for messages of other processes
+    arguments: Sequence[str] = ()  # their names, of a program with a layout
+    hashes: Sequence[str] = ()  # of the arrays that it captured, likewise
     called: frozenset[Any] = frozenset()  # as Root has them; they live as long as a program or its code
 
     functions: Mapping[tuple[int, str], Any] = field(default_factory=dict)  # as Root has them
@@ -79,8 +82,9 @@ class Program:
         """What a call returns."""
         return self.outputs if self.layout is None else tuple(map(self.layout.part, self.outputs))
 
-    def distribute(self, layout: Layout, place: str) -> None:
-        """From now on this is the program of each of several processes. place: where its function is."""
+    def distribute(self, layout: Layout, place: str, names: Sequence[str] | None) -> None:
+        """From now on this is the program of each of several processes. place: where its function is; names: of its
+        arguments."""
         for x in self.captured:
             layout.check_whole(f"{self.name}: an array that it reads from outside", x.dims, x.shape)
         leaves = self.leaves(self.outputs)
@@ -89,13 +93,34 @@ class Program:
         self.layout = layout
         self.text = str(self.module)
         self.told = f"{self.name}{place} of {', '.join(map(describe_array, self.given)) or 'no arrays'}"
+        self.arguments = names or [f"argument {i}" for i in range(len(self.inputs))]
+        if self.captured and layout.mesh.size > 1:
+            self.hashes = [hash_of(x.values) for x in self.captured]
+            told = (f"{describe_array(x)} {h}" for x, h in zip(self.captured, self.hashes, strict=True))
+            self.told += f", which reads {', '.join(told)} from outside"
         whole = range(len(self.inputs), len(self.all_inputs))
         mark_distributed(self.main, layout.numbers, layout.split, whole, layout.blocks)
 
     @property
     def together(self) -> Any:
         """What the processes compare at a call; None: nothing."""
-        return None if self.layout is None else self.layout.mesh.together(self.layout.key(self.text), self.told)
+        if self.layout is None:
+            return None
+        mesh, equal = self.layout.mesh, []
+        for i, s in enumerate(self.inputs):
+            is_number = s.weak and not s.dims
+            if s.is_dynamic or not self.layout.split.keys().isdisjoint(s.dims):
+                continue
+            if is_number or mesh.checks == "arguments":
+                count = math.prod(n for n in s.shape if n is not None)
+                equal.append((i, self.arguments[i], s.dtype.name, s.dtype.itemsize * count))
+        return mesh.together(self.agreed, self.told, tuple(equal))
+
+    @property
+    def agreed(self) -> str:
+        """Of a program with a layout: what is equal in all processes that run it."""
+        assert self.layout is not None
+        return self.layout.key(f"{self.text} {self.hashes}")
 
     @property
     def main(self) -> ir.Operation:

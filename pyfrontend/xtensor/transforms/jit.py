@@ -414,7 +414,7 @@ class _Compiler:
     def compile(self, call: Call, device: _native.Device | None) -> tuple[Program, Entry]:
         program, target = self.placed(call, targets.target_of(device))
         if self.layout is not None and not self.layout.mesh.checks:
-            self.layout.mesh.agree(self.layout.key(program.text), program.told)
+            self.layout.mesh.agree(program.agreed, program.told)
         return program, Entry(program, bool(call.labelled), target.device)
 
     def register(self, entry: Entry, call: Call, under: options.Options) -> None:
@@ -466,7 +466,7 @@ class _Compiler:
             program = programs.trace(body, whole, self.name, names, target, call.labelled, donated)
         finally:
             _traced.layout = outer
-        program.distribute(self.layout, place_of(self.fn))
+        program.distribute(self.layout, place_of(self.fn), names)
         self.layout.check_used(f"xt.jit({self.name}, split=)", [s.dims for s in specs], program.text)
         return program
 

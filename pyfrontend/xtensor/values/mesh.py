@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import sys
 import weakref
@@ -14,7 +15,7 @@ import numpy as np
 from ..base.calls import shown
 from ..base.dims import check_name, describe
 from ..base.errors import ArgumentTypeError, DimensionError, SizeError
-from .mpi import PATIENCE, Agreement, Communicator, agreement_of, connect, library
+from .mpi import PATIENCE, Communicator, agreement_of, connect, library
 from .spec import Spec
 
 # Blocks of each split dim, of `deterministic=True`.
@@ -29,9 +30,11 @@ class Mesh:
 
     comm: a communicator of mpi4py, by default COMM_WORLD. `sizes`: processes along each dim.
     check: whether the processes compare what they call, at each call of a program that sends something. This takes a
-    message of 16 bytes. Without it, processes that make different calls wait for ever, or get wrong numbers.
-    timeout: a process that waits for the calls of others says so on stderr after this many seconds. If a process ends
-    by an error, all processes end.
+    message of 16 bytes. It also compares Python numbers, and which collective ops the call before has run. Without it,
+    processes that make different calls may get wrong numbers. With "arguments", for debugging, the processes also
+    compare the arguments that are not split: each call reads them once more.
+    timeout: a process that waits for others says so on stderr after this many seconds. If all processes wait, but not
+    for the same, all of them raise ArgumentError. If a process dies, the others end.
 
     Raises:
         SizeError: the product of the sizes is not the number of processes.
@@ -48,14 +51,14 @@ class Mesh:
         /,
         comm: Any = None,
         *,
-        check: bool = True,
+        check: bool | str = True,
         timeout: float = PATIENCE,
         **more: int,
     ) -> None:
         self.sizes = _sizes(sizes, more)
-        if not isinstance(check, bool):
+        if not isinstance(check, bool) and check != "arguments":
             raise ArgumentTypeError(
-                f"xt.Mesh(check={check!r}): write True or False. For a dim: xt.Mesh({{'check': 2}})"
+                f"xt.Mesh(check={check!r}): write True or False, or 'arguments'. For a dim: xt.Mesh({{'check': 2}})"
             )
         if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout > 0:
             raise ArgumentTypeError(f"xt.Mesh(timeout={timeout!r}): seconds are needed, more than 0")
@@ -74,10 +77,13 @@ class Mesh:
         self.communicators: dict[str, tuple[int, int]] = {}  # of each dim: processes, the runtime's number
         self.comms: dict[str, Any] = {}  # of each dim, mpi4py's
         self.checks, self._timeout = check, float(timeout)
-        self._agreement, owned = agreement_of(mpi, self.comm)
+        #: The number of processes.
+        self.size = wanted
+        self._agreement, owned = agreement_of(mpi, self.comm, repr(self), self._timeout)
         self.agree(repr(self), repr(self))
         self.number = next(self._agreement.meshes)
-        made: list[Communicator | Agreement] = [self._agreement] if owned else []
+        self._agreement.sweep()
+        made: list[Communicator] = []
         stride = wanted
         for d, n in self.sizes.items():
             stride //= n
@@ -85,12 +91,19 @@ class Mesh:
             along = Communicator(mpi, self.comm.Split(rank - self.position[d] * stride, self.position[d]))
             self.comms[d], self.communicators[d] = along.comm, (n, along.number)
             made.append(along)
-        weakref.finalize(self, _free, made).atexit = False
+        self._agreement.place([self._place_of(i) for i in range(wanted)])
+        weakref.finalize(self, self._agreement.leave, self.number, made, owned).atexit = False
 
-    def together(self, key: str, text: str) -> Any:
-        """What the processes compare before the first collective of a call; None: nothing."""
-        there = self.checks and self.comm.Get_size() > 1
-        return self._agreement.together(key, text, self._timeout) if there else None
+    def _place_of(self, process: int) -> str:
+        at = np.unravel_index(process, tuple(self.sizes.values())) if self.sizes else ()
+        return ", ".join(f"{d}={i}" for d, i in zip(self.sizes, at, strict=True))
+
+    def together(self, key: str, text: str, equal: tuple[Any, ...]) -> Any:
+        """What the processes compare before the first collective of a call; None: this is the only process. equal: of
+        arguments whose values must be equal in all processes, number, name, dtype and bytes."""
+        if self.size == 1:
+            return None
+        return self._agreement.together(key, text, self._timeout, bool(self.checks), equal if self.checks else ())
 
     def agree(self, key: str, text: str) -> None:
         """Compares now; raises ArgumentError in all processes where `key` differs."""
@@ -103,6 +116,12 @@ class Mesh:
         return f"xt.Mesh({', '.join(f'{d}={n}' for d, n in self.sizes.items())})"
 
 
+def hash_of(values: np.ndarray[Any, Any]) -> str:
+    """Equal in processes that have equal values."""
+    bits = np.ascontiguousarray(values).reshape(-1).view("u1").data
+    return f"#{hashlib.blake2b(bits, digest_size=6).hexdigest()}"
+
+
 def _sizes(given: Any, more: Mapping[str, Any]) -> dict[str, int]:
     if given is not None and not isinstance(given, Mapping):
         raise ArgumentTypeError(
@@ -113,11 +132,6 @@ def _sizes(given: Any, more: Mapping[str, Any]) -> dict[str, int]:
         if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
             raise ArgumentTypeError(f"xt.Mesh({d}={n!r}): a number of processes is needed, at least 1")
     return sizes
-
-
-def _free(made: Sequence[Communicator | Agreement]) -> None:
-    for one in made:
-        one.free()
 
 
 def _blocks(deterministic: Any, mesh: Mesh) -> int | None:

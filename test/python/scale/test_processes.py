@@ -182,7 +182,11 @@ def step(mesh: xt.Mesh) -> xt.Jitted[..., Any]:
 MESH_ERRORS = {
     "processes": (lambda m: xt.Mesh(data=3), xt.SizeError, "3 processes, and the communicator has 1.*mpirun -n 3"),
     "a tuple": (lambda m: xt.Mesh(("data", 2)), xt.ArgumentTypeError, "a dict.* is needed. Write xt.Mesh.data=2"),
-    "a check": (lambda m: xt.Mesh(check=2), xt.ArgumentTypeError, "write True or False. For a dim: xt.Mesh.{'check'"),
+    "a check": (
+        lambda m: xt.Mesh(check=2),
+        xt.ArgumentTypeError,
+        "write True or False, or .arguments.. For a dim: xt.Mesh",
+    ),
     "a timeout": (lambda m: xt.Mesh(data=1, timeout=0), xt.ArgumentTypeError, "seconds are needed, more than 0"),
     "a size": (lambda m: xt.Mesh(data=0), xt.ArgumentTypeError, "a number of processes is needed"),
     "alone": (lambda m: xt.jit(abs, mesh=m), xt.ArgumentTypeError, "one needs the other"),
