@@ -155,6 +155,16 @@ MlirStringRef xtensorCompiledGetSiteLocation(XTensorCompiled compiled, intptr_t 
 MlirStringRef xtensorCompiledGetSiteOp(XTensorCompiled compiled, intptr_t i) {
   return wrapped(get(compiled).sites[i].op);
 }
+void xtensorCompiledObject(MlirStringRef key, MlirStringRef cacheFolder,
+                           MlirStringCallback callback, void *userData) {
+  std::string file = xtensor::compiledObject(unwrap(key), unwrap(cacheFolder));
+  if (!file.empty())
+    callback(wrapped(file), userData);
+}
+void xtensorTakeCompiledObject(MlirStringRef key, MlirStringRef file) {
+  xtensor::takeCompiledObject(unwrap(key), unwrap(file));
+}
+
 bool xtensorPrintAfter(MlirModule module, MlirStringRef phase, bool locations, MlirStringRef target,
                        MlirStringCallback callback, void *userData) {
   auto text = xtensor::textAfter(unwrap(module), unwrap(phase), locations, unwrap(target));

@@ -80,6 +80,11 @@ MLIR_CAPI_EXPORTED MlirStringRef xtensorCompiledGetSiteOp(XTensorCompiled compil
 MLIR_CAPI_EXPORTED MlirStringRef xtensorCompiledGetSiteDim(XTensorCompiled compiled, intptr_t i);
 MLIR_CAPI_EXPORTED MlirStringRef xtensorCompiledGetSiteLocation(XTensorCompiled compiled,
                                                                 intptr_t i);
+/* Hands to `callback` the compiled object of a program of this process, which another process can
+ * take; nothing if it is not kept. */
+MLIR_CAPI_EXPORTED void xtensorCompiledObject(MlirStringRef key, MlirStringRef cacheFolder,
+                                              MlirStringCallback callback, void *userData);
+MLIR_CAPI_EXPORTED void xtensorTakeCompiledObject(MlirStringRef key, MlirStringRef file);
 /* Prints the module as it is after `phase` on its way to `target`; false on failure, with
  * diagnostics. */
 MLIR_CAPI_EXPORTED bool xtensorPrintAfter(MlirModule module, MlirStringRef phase, bool locations,

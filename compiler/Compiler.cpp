@@ -23,6 +23,9 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include <dlfcn.h>
+#ifdef __linux__
+#include <link.h>
+#endif
 #include <mutex>
 #include <optional>
 
@@ -34,15 +37,53 @@ StringRef xtensor::compilerVersion() {
   return version;
 }
 
+#ifdef __linux__
+/// The bytes that the linker derived from the contents of the library at this address, as its
+/// program headers tell them; empty if there are none.
+static std::string buildId(const void *base) {
+  struct Search {
+    uintptr_t base;
+    std::string found;
+  } search = {reinterpret_cast<uintptr_t>(base), ""};
+  auto visit = [](dl_phdr_info *info, size_t, void *data) -> int {
+    auto &search = *static_cast<Search *>(data);
+    if (info->dlpi_addr != search.base)
+      return 0;
+    for (const auto &header : ArrayRef(info->dlpi_phdr, info->dlpi_phnum)) {
+      if (header.p_type != PT_NOTE)
+        continue;
+      auto *at = reinterpret_cast<const char *>(info->dlpi_addr + header.p_vaddr);
+      for (const char *end = at + header.p_memsz; at + sizeof(ElfW(Nhdr)) <= end;) {
+        auto *note = reinterpret_cast<const ElfW(Nhdr) *>(at);
+        StringRef name(at + sizeof(*note), note->n_namesz);
+        const char *contents = name.data() + llvm::alignTo(note->n_namesz, 4);
+        if (note->n_type == NT_GNU_BUILD_ID && name == StringRef("GNU\0", 4))
+          search.found = llvm::toHex(StringRef(contents, note->n_descsz), /*LowerCase=*/true);
+        at = contents + llvm::alignTo(note->n_descsz, 4);
+      }
+    }
+    return 1;
+  };
+  dl_iterate_phdr(visit, &search);
+  return search.found;
+}
+#else
+static std::string buildId(const void *) { return ""; }
+#endif
+
 /// Which compiler this is: another build may generate other code for the same program. A build is
-/// told by the file that holds this function.
+/// told by the library that holds this function: by its build ID, which is the same on all machines
+/// that have the library, else by size and time of its file.
 static const std::string &compilerIdentity() {
   static const std::string identity = [] {
     std::string text = compilerVersion().str();
     Dl_info self;
     llvm::sys::fs::file_status status;
-    if (dladdr(reinterpret_cast<void *>(&compilerIdentity), &self) &&
-        !llvm::sys::fs::status(self.dli_fname, status))
+    if (!dladdr(reinterpret_cast<void *>(&compilerIdentity), &self))
+      return text;
+    if (std::string id = buildId(self.dli_fbase); !id.empty())
+      text += " " + id;
+    else if (!llvm::sys::fs::status(self.dli_fname, status))
       text += " " + std::to_string(status.getSize()) + " " +
               std::to_string(status.getLastModificationTime().time_since_epoch().count());
     return text;
@@ -340,6 +381,21 @@ private:
 
 } // namespace
 
+/// The file of a program that was compiled before, by this process or another, or null.
+static std::unique_ptr<llvm::MemoryBuffer> kept(StringRef key, const ObjectCache &cache) {
+  auto file = ObjectsInMemory::get().find(key);
+  return file ? std::move(file) : cache.find(key);
+}
+
+std::string xtensor::compiledObject(StringRef key, StringRef folder) {
+  auto file = kept(key, ObjectCache(folder, /*limit=*/0));
+  return file ? file->getBuffer().str() : std::string();
+}
+
+void xtensor::takeCompiledObject(StringRef key, StringRef file) {
+  ObjectsInMemory::get().store(key, file);
+}
+
 /// profile: the number of a program that is profiled, or 0.
 static FailureOr<Compiled> compileAs(ModuleOp module, const CompilerOptions &options,
                                      int64_t profile, std::string &kernels) {
@@ -355,7 +411,7 @@ static FailureOr<Compiled> compileAs(ModuleOp module, const CompilerOptions &opt
   ObjectCache cache(profile ? std::string() : options.cacheFolder, options.cacheLimit);
   Objects objects;
   if (options.dumpFolder.empty())
-    if (auto file = cache.find(compiled.key)) {
+    if (auto file = kept(compiled.key, cache)) {
       auto [head, bytes] = file->getBuffer().split('\n');
       auto [length, reused] = head.split(' ');
       compiled.isLong = length == "long";
@@ -384,7 +440,10 @@ static FailureOr<Compiled> compileAs(ModuleOp module, const CompilerOptions &opt
       return failure();
     objects = std::move(*generated);
     times.add("asm");
-    cache.store(compiled.key, packed(compiled, objects));
+    std::string file = packed(compiled, objects);
+    cache.store(compiled.key, file);
+    if (options.cacheFolder.empty() && !profile)
+      ObjectsInMemory::get().store(compiled.key, file);
   }
   auto loaded = LoadedPrograms::get().load(std::move(compiled), std::move(objects), entry);
   if (llvm::Error error = loaded.takeError()) {

@@ -64,6 +64,12 @@ std::vector<Site> sitesOf(mlir::ModuleOp module);
 /// Compiles `module`, which is in phase `options.from` and stays as it is.
 mlir::FailureOr<Compiled> compile(mlir::ModuleOp module, const CompilerOptions &options);
 
+/// The file of the object cache for a program of this process, for another process to take; empty
+/// if it is not kept. `folder`: that of the cache.
+std::string compiledObject(llvm::StringRef key, llvm::StringRef folder);
+/// Takes such a file of another process. A program with this key then needs no compilation.
+void takeCompiledObject(llvm::StringRef key, llvm::StringRef file);
+
 /// `module` as it is after `phase` (a name of `phaseNames`, or `asm`) on its way to `target`.
 mlir::FailureOr<std::string> textAfter(mlir::ModuleOp module, llvm::StringRef phase, bool locations,
                                        llvm::StringRef target = "cpu");

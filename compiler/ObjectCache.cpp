@@ -130,3 +130,28 @@ void xtensor::ObjectCache::trim() const {
     total -= file.size;
   }
 }
+
+xtensor::ObjectsInMemory &xtensor::ObjectsInMemory::get() {
+  static auto *made = new ObjectsInMemory; // programs are compiled while the process exits, too
+  return *made;
+}
+
+std::unique_ptr<MemoryBuffer> xtensor::ObjectsInMemory::find(StringRef key) {
+  std::lock_guard<std::mutex> guard(lock);
+  auto found = objects.find(key);
+  return found == objects.end() ? nullptr
+                                : MemoryBuffer::getMemBufferCopy(found->second, found->first());
+}
+
+void xtensor::ObjectsInMemory::store(StringRef key, StringRef object) {
+  constexpr uint64_t most = uint64_t(64) << 20;
+  std::lock_guard<std::mutex> guard(lock);
+  if (object.size() > most || !objects.try_emplace(key, object.str()).second)
+    return;
+  order.push_back(key.str());
+  for (size += object.size(); size > most; order.pop_front()) {
+    auto oldest = objects.find(order.front());
+    size -= oldest->second.size();
+    objects.erase(oldest);
+  }
+}

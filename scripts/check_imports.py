@@ -22,6 +22,7 @@ ROOMS = (
 )  # fmt: skip
 # What may be imported inside of functions, and why.
 LATE = {
+    "dask.base": "optional: Dask asks for it",
     "mpi4py": "optional",
     "pandas": "optional: comes with xarray",
     "safetensors": "optional",

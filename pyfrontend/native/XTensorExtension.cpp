@@ -156,6 +156,16 @@ Compiled *compile(py::PyModule &module, const nb::dict &options) {
   return new Compiled(compiled);
 }
 
+nb::bytes objectOf(const std::string &key, const std::string &cache) {
+  std::string bytes;
+  xtensorCompiledObject(refOf(key), refOf(cache), append, &bytes);
+  return nb::bytes(bytes.data(), bytes.size());
+}
+
+void takeObject(const std::string &key, const nb::bytes &object) {
+  xtensorTakeCompiledObject(refOf(key), mlirStringRefCreate(object.c_str(), object.size()));
+}
+
 std::string textAfter(py::PyModule &module, const std::string &phase, bool locations,
                       const std::string &target) {
   std::string text;
@@ -347,6 +357,11 @@ void bindCompiler(nb::module_ &m) {
   m.def("export_bundle", &exportBundle, nb::arg("functions"), nb::arg("options"),
         "The bytes of a bundle of traced modules; functions and options are those of "
         "compiler/Export.h.");
+  m.def("object_of", &objectOf, nb::arg("key"), nb::arg("cache_dir"),
+        "The compiled object of a program of this process, for another process; b\"\" if it is not "
+        "kept.");
+  m.def("take_object", &takeObject, nb::arg("key"), nb::arg("object"),
+        "A compiled object of another process: its program is then not compiled here.");
   m.def("sizes", &sizesOf, nb::arg("module"),
         "JSON: sizes of results in terms of those of the arguments, and what a call must see to.");
   m.def("fix_sizes", &fixSizes, nb::arg("module"), nb::arg("sizes"),

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 # Compilations that are remembered of one function, those of them that a new one is compared with, and lines of
 # functions whose latest ones are remembered.
 _MOST, _COMPARED, _MOST_LINES = 256, 32, 1024
+_SOURCES = {"disk": "from the cache on disk", "carried": "came with the function", "memory": "loaded already"}
 _LEAF = tree.structure(0)
 _NUMBER = re.compile(r"-?[0-9.]+(e[-+]?[0-9]+)?")
 
@@ -41,7 +42,8 @@ class Compilation:
 
     function: its name. defined, called: FILE:LINE of the function, and of the call that needed the program; None where
     these are not known. arguments: the type of each array, as text. device: where the program runs.
-    source: "compiled", "disk" (the cache) or "memory" (an equal program was there already).
+    source: "compiled", "disk" (the cache), "carried" (the code came with a pickled function) or "memory" (an equal
+    program was there already).
     seconds: how long each part took, in seconds: "trace", the phases in order, "asm" and "link".
     reasons: why the programs that were there could not be used; empty for the first one.
     """
@@ -61,13 +63,13 @@ class Compilation:
         return sum(self.seconds.values())
 
     def __repr__(self) -> str:
-        how = {"disk": ", from the cache on disk", "memory": ", loaded already"}.get(self.source, "")
+        how = f", {_SOURCES[self.source]}" if self.source in _SOURCES else ""
         again = f"; again, because {'; '.join(self.reasons)}" if self.reasons else ""
         return f"<{self.function} for ({', '.join(self.arguments)}): {self.total:.3f} s{how}{again}>"
 
     def text(self) -> str:
         """Several lines, as the log has them."""
-        how = {"disk": "from the cache on disk", "memory": "loaded already"}.get(self.source, "compiled")
+        how = _SOURCES.get(self.source, "compiled")
         where = f", defined at {self.defined}" if self.defined else ""
         where += f", called at {self.called}" if self.called else ""
         longest = sorted(self.seconds.items(), key=lambda part: -part[1])

@@ -14,7 +14,7 @@ from ..ir.location import named
 from ..trace.build import FAILING
 from ..values.spec import Spec
 from ..values.targets import CPU, Target
-from . import debug, profiled, supports
+from . import carried, debug, profiled, supports
 from .options import CompileOptions
 from .sizes import Sizes, is_square, not_square
 
@@ -48,7 +48,8 @@ def load(program: Program, target: Target = CPU, unwrap: bool = False, inline: b
         compiled = compiler().compile(program.module, options.as_dict())
         program.seconds.update(compiled.seconds)
         program.key = "" if options.profile else compiled.key
-        program.source = ("disk" if compiled.from_cache else "compiled") if compiled.seconds else "memory"
+        kept = "carried" if carried.is_received(compiled.key) else "disk"
+        program.source = (kept if compiled.from_cache else "compiled") if compiled.seconds else "memory"
         if options.profile:
             profiled.add(options.profile, program, target, compiled.kernels)
         sizes = Sizes(program)

@@ -53,7 +53,7 @@ class Program:
     text: str = ""  # of a program with a layout, before it is distributed: equal in all processes
     seconds: dict[str, float] = field(default_factory=dict)  # how long it took to make: "trace", then each phase
     key: str = ""  # of its code: equal for programs that are equal; empty before it is compiled
-    source: str = "compiled"  # where its code is from: "compiled", "disk" or "memory"
+    source: str = "compiled"  # where its code is from: "compiled", "disk", "carried" or "memory"
     told: str = ""  # what calls it, for messages of other processes
     arguments: Sequence[str] = ()  # their names, of a program with a layout
     hashes: Sequence[str] = ()  # of the arrays that it captured, likewise

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import functools
 import threading
+import uuid
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
@@ -24,6 +26,7 @@ from ..call.entry import Entry, Function, moved
 from ..call.opened import Programs
 from ..call.spelling import spelling
 from ..compiler import nonfinite
+from ..compiler.carried import MOST_CARRIED, Carried
 from ..explorer.page import Explorer, explored, measured
 from ..ir import location
 from ..labels.parts import WholeLabels
@@ -120,8 +123,18 @@ class Jitted(Function, Pickled, Generic[P, R]):
         return self._compiler.layout
 
     def _made(self) -> tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]]:
-        """Copies and other processes compile for themselves."""
+        """Copies and other processes trace for themselves."""
         return self.__dict__.get("_transform") or (self.__wrapped__, _jit_again, (self._options,))
+
+    def _carried(self) -> Carried:
+        token = self.__dict__.setdefault("_token", uuid.uuid4().hex)
+        keys = [*self._compiler.lowered, *(e.key for e in list(self._compiler.entries.values()))]
+        return Carried(token, [k for k in keys if k])
+
+    def _receive(self, carried: Carried) -> None:
+        self.__dict__["_token"] = carried.token
+        known = self._compiler.lowered
+        known.extend([k for k in carried.keys if k not in known])
 
     @property
     def compilations(self) -> tuple[Compilation, ...]:
@@ -138,7 +151,7 @@ class Jitted(Function, Pickled, Generic[P, R]):
         ``device=`` names the device to compile for, unless `f` has a parameter of that name. It may be a device
         that is not here ("metal") or a device's profile.
         """
-        return Traced(*self._compiler.abstract(args, kwargs))
+        return Traced(*self._compiler.abstract(args, kwargs), self._compiler.lowered)
 
     @trimmed
     def lower(self, *args: Any, **kwargs: Any) -> Any:
@@ -317,6 +330,7 @@ class _Compiler:
         self.history = History(self.name, (code_of(fn),), self.dynamic)
         self.programs = Programs()
         self.entries = self.programs.entries
+        self.lowered: deque[str] = deque(maxlen=MOST_CARRIED)  # keys of programs that calls did not compile
         # Keys of calls whose labels the function reads: these are a part of the key. The latest of each key.
         self.by_labels: dict[Any, LatestLabels] = {}
         self.function: Callable[[], Any] = lambda: None

@@ -1,5 +1,7 @@
 """Pickles of transformed functions: by name if they have one, else by what they were made from.
 
+A pickle also has the compiled code of the function (compiler/carried.py).
+
 Pickle refers to a decorated function by its name. Picklers that carry the functions of `__main__` by value
 (cloudpickle, and with it joblib and Dask) do this for plain functions only. So a copy of the inner function, with
 its own name `f._body`, represents a named one. Plain pickle refers to that copy, and the other picklers carry it.
@@ -11,6 +13,9 @@ import sys
 from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
+
+from ..compiler.carried import Carried
+from .received import shared
 
 _BODY = "_body"
 
@@ -26,6 +31,13 @@ class Pickled:
     def _made(self) -> tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]]:
         raise NotImplementedError
 
+    def _carried(self) -> Carried | None:
+        """The programs that were compiled for the function."""
+        return None
+
+    def _receive(self, carried: Carried) -> None:
+        """Takes note of what came beside the function: its own pickles have it, too."""
+
     @property
     def _body(self) -> Any:
         """The function inside, under a name of its own; it knows what is made of it."""
@@ -40,15 +52,37 @@ class Pickled:
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         fn, make, more = self._made()
+        carried = self._carried()
         if _found(self.__module__, getattr(self, "__qualname__", "")) is not self:
-            return make, (fn, *more)
+            return (make, (fn, *more)) if carried is None else (remade, (carried, make, fn, *more))
         if protocol < 4 or not isinstance(fn, FunctionType):  # no names with dots, no copy
             return self.__qualname__
-        return again, (self._body,)
+        return again, (self._body,) if carried is None else (self._body, carried)
+
+    def __dask_tokenize__(self) -> Any:
+        """What tells the function from others, for Dask: without the code, which differs from call to call."""
+        from dask.base import normalize_token
+
+        return normalize_token((type(self).__name__, *self._made()))
 
 
-def again(body: Any) -> Any:
-    """The function whose `_body` this is; another one made of it, where it was carried by value."""
+def remade(carried: Carried, make: Callable[..., Any], fn: Callable[..., Any], *more: Any) -> Any:
+    """The function, once its code is there."""
+    return _known_by(carried, make(fn, *more))
+
+
+def _known_by(carried: Carried | None, made: Any) -> Any:
+    """`made`, or the object of an earlier pickle of the same function."""
+    if carried is None or not carried.is_received:
+        return made
+    found = shared(carried.token, made)
+    found._receive(carried)
+    return found
+
+
+def again(body: Any, carried: Carried | None = None) -> Any:
+    """The function whose `_body` this is; another one made of it, where it was carried by value. carried: its code,
+    which is there now."""
     name = body.__qualname__.removesuffix(f".{_BODY}")
     there = _found(body.__module__, name)
     if isinstance(there, Pickled) and there.__dict__.get(_BODY) is body:
@@ -59,7 +93,7 @@ def again(body: Any) -> Any:
         make, more = body.__dict__["_made"]
         fn = _renamed(body, name)
         del fn.__dict__["_made"]
-        body.__dict__["_is"] = make(fn, *more)
+        body.__dict__["_is"] = _known_by(carried, make(fn, *more))
     return body.__dict__["_is"]
 
 

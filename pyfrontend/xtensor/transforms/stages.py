@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import MutableSequence, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,10 +31,12 @@ if TYPE_CHECKING:
 class Traced:
     """The program as it was traced, before any phase."""
 
-    def __init__(self, program: Program, call: Call, target: Target) -> None:
+    def __init__(self, program: Program, call: Call, target: Target, compiled: MutableSequence[str]) -> None:
+        """compiled: the function's list of what was compiled of it in this way, by keys."""
         self.program = program
         self.call = call
         self.target = target
+        self._compiled = compiled
 
     @property
     def inputs(self) -> tuple[Spec, ...]:
@@ -53,7 +55,7 @@ class Traced:
 
     def lower(self) -> Lowered:
         """Returns the next stage, which shows every phase."""
-        return Lowered(self.program, self.call, self.target)
+        return Lowered(self.program, self.call, self.target, self._compiled)
 
     def __repr__(self) -> str:
         ins, outs = (", ".join(map(repr, s)) for s in (self.inputs, self.outputs))
@@ -81,7 +83,7 @@ class Lowered(Traced):
                 f"there is no {self.target.name!r} here to run {self.program.name} on; only its text can be shown: "
                 'f.lower(..).as_text("gpu"). Lower it without device= to run it on the CPU'
             )
-        return Compiled(self.program, self.call, self.target)
+        return Compiled(self.program, self.call, self.target, self._compiled)
 
     @trimmed
     def cost(self) -> dict[str, Any]:
@@ -100,9 +102,10 @@ class Lowered(Traced):
 class Compiled(Lowered):
     """Machine code of one program. Call it by position, with arrays of the types that it was compiled for."""
 
-    def __init__(self, program: Program, call: Call, target: Target) -> None:
-        super().__init__(program, call, target)
+    def __init__(self, program: Program, call: Call, target: Target, compiled: MutableSequence[str]) -> None:
+        super().__init__(program, call, target, compiled)
         self.executable = load(program, target)
+        compiled.append(program.key)
         specs = program.inputs if len(program.inputs) == call.structure.size else ()
         where = options.current().of_programs, target.name, call.structure, specs, bool(call.labelled)
         History(program.name, (code_of(call.fn),)).add(program, key_of(call.fn, *where), ())

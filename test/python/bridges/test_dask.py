@@ -165,6 +165,65 @@ def test_errors() -> None:
         xt.blocks(loss, "prod")
 
 
+def test_workers_compile_nothing_that_the_client_compiled(tmp_path: Path) -> None:
+    """Also with chunks of other sizes at the edges, no cache on disk, and a worker that is killed and started again.
+    Each process traces the function once."""
+    distributed = pytest.importorskip("distributed", reason="Dask's distributed is not installed")
+    f = xt.jit(lambda x: xt.sum(xt.tanh(x) * W, "i"), dynamic_dims="t")
+    f(X[:3])
+    compiled = xt.jit(lambda x: xt.exp(x), dynamic_dims="t")
+    compiled.lower(xt.spec(t=None, i=4)).compile()
+    log, marker = tmp_path / "log", tmp_path / "killed"
+
+    class Log(distributed.WorkerPlugin):  # type: ignore[name-defined,misc]  # each new worker gets it, too
+        def setup(self, worker: Any) -> None:
+            from xtensor.call.compilations import listeners
+
+            os.environ["XTENSOR_CACHE_DIR"] = ""
+
+            def tell(made: Any) -> None:
+                with open(log, "a") as file:
+                    file.write(f"{os.getpid()} {made.function} {made.source}\n")
+
+            listeners.append(tell)
+
+    def deadly(x: Any) -> Any:
+        if not marker.exists():
+            marker.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return f(x)
+
+    x = X.chunk(t=2).isel(t=slice(0, 9))
+    core = {"input_core_dims": [["i"]], "dask": "parallelized", "output_dtypes": ["f8"]}
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        client.register_plugin(Log())
+        want = (np.tanh(X[:9]) * W.to_xarray()).sum("i")
+        like = x.isel(i=0, drop=True)  # else xarray calls f with sizes of 0
+        xr.testing.assert_allclose(xr.map_blocks(f, x, template=like).compute(), want)
+        xr.testing.assert_allclose(xr.apply_ufunc(xt.named(f, [("t", "i")]), x, **core).compute(), want)
+        xr.testing.assert_allclose(xr.map_blocks(compiled, x).compute(), np.exp(X[:9]))
+        lines = [line.split() for line in log.read_text().splitlines()]
+        assert {source for _, _, source in lines} == {"carried", "memory"}, lines
+        for pid in {pid for pid, _, _ in lines}:  # with labels, and without: two traces of `f`
+            assert len([line for line in lines if line[0] == pid]) <= 3, lines
+        mapped = xr.map_blocks(deadly, x, template=like)
+        xr.testing.assert_allclose(mapped.compute(), want)
+        assert marker.exists()
+        assert not [line for line in log.read_text().splitlines() if line.endswith("compiled")]
+
+
+def test_a_token_does_not_depend_on_what_was_compiled() -> None:
+    from dask.base import tokenize
+
+    f = xt.jit(lambda x: xt.sum(x * W, "i"))
+    before = tokenize(f)
+    f(X)
+    assert tokenize(f) == before != tokenize(xt.jit(lambda x: xt.sum(x + W, "i")))
+
+
 def test_workers_compile_nothing_and_a_killed_one_loses_nothing(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed", reason="Dask's distributed is not installed")
     marker = tmp_path / "killed"

@@ -2,6 +2,7 @@
 functions of `__main__` (cloudpickle; joblib's loky and Dask, in processes of their own)."""
 
 import copy
+import os
 import pickle
 import subprocess
 import sys
@@ -95,6 +96,71 @@ def test_what_has_a_name_is_found_by_it(f, protocol):
 def test_a_lambda_is_not_picklable_and_pickle_says_so():
     with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):
         pickle.dumps(xt.grad(lambda x: xt.sum(x)))
+
+
+READER = """
+import pickle, sys
+import xtensor as xt
+
+f, g = pickle.loads(sys.stdin.buffer.read())
+x = xt.ones(i=3)
+value, slope = f(x), g(x)
+assert value.item() == 3.0 and slope.values.tolist() == [3.0, 3.0, 3.0]
+print(f.compilations[0].source, g.compilations[0].source)
+"""
+
+
+def sources(pickled: bytes, cache: str = "") -> list[str]:
+    """Where a new process, which has no code on disk, finds the code of two functions."""
+    env = {**os.environ, "XTENSOR_CACHE_DIR": cache}
+    done = subprocess.run([sys.executable, "-c", READER], input=pickled, capture_output=True, env=env, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode().split()
+
+
+def test_a_pickle_has_the_compiled_code():
+    f = xt.jit(lambda x: xt.sum(x * x * x))
+    g = xt.grad(f)
+    assert sources(cloudpickle.dumps((f, g))) == ["compiled", "compiled"]
+    f(X)
+    g.lower(X).compile()
+    assert sources(cloudpickle.dumps((f, g))) == ["carried", "carried"]
+    again = pickle.loads(cloudpickle.dumps((f, g)))
+    assert sources(cloudpickle.dumps(again)) == ["carried", "carried"]  # as Dask's scheduler sends it on
+
+
+def test_a_process_without_a_cache_sends_code_too(monkeypatch):
+    monkeypatch.setenv("XTENSOR_CACHE_DIR", "")
+    f = xt.jit(lambda x: xt.sum(x * x * x) + 0.0 * xt.sum(xt.cos(x)))
+    g = xt.grad(f)
+    f(X), g(X)
+    assert {f.compilations[0].source, g.compilations[0].source} == {"compiled"}
+    assert sources(cloudpickle.dumps((f, g))) == ["carried", "carried"]
+
+
+def test_what_comes_again_is_traced_once():
+    """Unless it reads other values from outside by then."""
+    scale = 2.0
+    weights = xt.array(np.array([1.0, 2.0, 3.0]), "i")
+    helper = [lambda x: x + 1.0]
+    f = xt.jit(lambda x: scale * helper[0](x) * weights)
+    data = cloudpickle.dumps(f)
+    first = pickle.loads(data)
+    np.testing.assert_array_equal(first(X).values, f(X).values)
+    assert pickle.loads(data) is first and pickle.loads(cloudpickle.dumps(first)) is first
+    weights = xt.array(np.array([1.0, 2.0, 3.0]), "i")  # equal values
+    assert pickle.loads(cloudpickle.dumps(f)) is first
+    for change in ("scale", "weights", "helper"):
+        if change == "scale":
+            scale = 3.0
+        elif change == "weights":
+            weights = xt.array(np.array([1.0, 2.0, -0.0]), "i")
+        else:
+            helper[0] = lambda x: x - 1.0
+        new = pickle.loads(cloudpickle.dumps(f))
+        assert new is not first
+        np.testing.assert_array_equal(new(X).values, (scale * helper[0](X) * weights).values)
+        first = new
 
 
 MAIN = """
