@@ -52,6 +52,7 @@ class Entry:
         "executable",
         "inline",
         "inputs",
+        "is_bare",
         "is_registered",
         "key",
         "labelled",
@@ -95,6 +96,8 @@ class Entry:
             structure, places = program.tree, program.places
             self.unflatten = lambda results: structure.unflatten([results[i] for i in places])
         self.unwrap = program.tree == _SINGLE
+        # Whether results are those of the machine code, with nothing to check before and nothing to add.
+        self.is_bare = not (self.ranges or self.relabel or self.layout or program.places or device)
         self.used = False  # as `Programs` asks
         self.retire: Callable[[Any], bool] = lambda executable: False  # of the function that may call it
 
