@@ -234,8 +234,8 @@ def to_torch(f: Callable[..., Any], args: Any, *, parameters: Any = None) -> Any
     parameters: a pytree of arrays, the first argument of `f`. The result is then a `torch.nn.Module` which has these as
     its parameters, and `args` are the other arguments.
 
-    The function has derivatives of every order, and runs inside of torch.compile. Tensors are shared, not copied.
-    Tensors are on the CPU. Needs the package torch.
+    The function has derivatives of every order, and runs inside of torch.compile and torch.vmap. Tensors are shared,
+    not copied. Tensors are on the CPU. What is returned can be pickled if `f` can. Needs the package torch.
 
     Raises:
         SizeError: a tensor has another size than its type.
@@ -253,5 +253,5 @@ def to_torch(f: Callable[..., Any], args: Any, *, parameters: Any = None) -> Any
 
     given = args if isinstance(args, (tuple, list)) else (args,)
     if parameters is None:
-        return torch.function(Positional("to_torch", f, given))
+        return torch.Function(Positional("to_torch", f, given))
     return torch.Module(f, parameters, tuple(given))

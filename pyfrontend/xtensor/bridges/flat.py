@@ -59,6 +59,17 @@ class OfPytrees:
 
 
 @dataclass(frozen=True)
+class Named:
+    """A function of arrays that has no name of its own."""
+
+    name: str
+    f: Callable[..., list[Any]]
+
+    def __call__(self, *arrays: Any) -> list[Any]:
+        return self.f(*arrays)
+
+
+@dataclass(frozen=True)
 class Pullback:
     """The arguments of `base` and cotangents of its results `of`, to gradients by the arguments that are floats.
     valued: the results of `base` come first."""

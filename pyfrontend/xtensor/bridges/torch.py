@@ -24,28 +24,46 @@ from ..transforms.vjp import exact, vjp
 from ..values import options
 from ..values.array import Array
 from ..values.spec import Spec, spec_of_type
+from .flat import Batched, Named
 from .positions import Positional
 
 _numbers = itertools.count()
 
 
-def function(given: Positional) -> Callable[..., Any]:
-    """The function of tensors that `xt.to_torch` returns."""
-    ops = _Ops(given, given.name, given.specs)
-    known = Latest(MOST)  # dtypes and sizes of calls that were found right
+class Function:
+    """The function of tensors that `xt.to_torch` returns. Pickles and copies have what it was made of."""
 
-    def call(*args: Any, **keywords: Any) -> Any:
-        tensors = given.arrays_of(given.by_position(args, keywords))
-        known(tuple([_key(t) for t in tensors]), lambda: _check(given, tensors))
-        results = ops(tensors)
-        assert given.shape is not None  # set as the types of the results were found
-        return given.shape.unflatten(results)
+    def __init__(self, given: Positional) -> None:
+        self._given = given
+        self.__name__ = self.__qualname__ = given.name
+        self.__doc__ = given.f.__doc__
+        ops = _Ops(given, given.name, given.specs)
+        known = Latest(MOST)  # dtypes and sizes of calls that were found right
 
-    call.__name__ = call.__qualname__ = given.name
-    call.__doc__ = given.f.__doc__
-    # TorchDynamo leaves the call as it is in its graph. AOTAutograd then meets the ops.
-    left: Callable[..., Any] = torch._dynamo.nonstrict_trace(call)
-    return left
+        def call(*args: Any, **keywords: Any) -> Any:
+            tensors = given.arrays_of(given.by_position(args, keywords))
+            known(tuple([_key(t) for t in tensors]), lambda: _check(given, tensors))
+            results = ops(tensors)
+            assert given.shape is not None  # set as the types of the results were found
+            return given.shape.unflatten(results)
+
+        # TorchDynamo leaves the call as it is in its graph. AOTAutograd then meets the ops.
+        self._call = torch._dynamo.nonstrict_trace(call)
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        return self._call(*args, **keywords)
+
+    def __repr__(self) -> str:
+        return f"<to_torch of {self.__name__}>"
+
+    def __reduce__(self) -> Any:
+        given = self._given
+        args = given.structure.unflatten(given.leaves)
+        return _again, (given.f, args, bool(given.hidden))
+
+
+def _again(f: Callable[..., Any], args: Any, parameters: bool) -> Function:
+    return Function(Positional("to_torch", f, args, parameters))
 
 
 def _key(t: Any) -> Any:
@@ -81,7 +99,7 @@ class Module(torch.nn.Module):
             tensor = torch.from_dlpack(leaf).clone()
             self.register_parameter(name, torch.nn.Parameter(tensor, requires_grad=_floating(tensor)))
             self._names.append(name)
-        self._call = function(Positional("to_torch", f, (self._structure.unflatten(arrays), *args), parameters=True))
+        self._call = Function(Positional("to_torch", f, (self._structure.unflatten(arrays), *args), parameters=True))
 
     def forward(self, *args: Any, **keywords: Any) -> Any:
         return self._call(self._structure.unflatten([getattr(self, name) for name in self._names]), *args, **keywords)
@@ -127,6 +145,9 @@ class _Ops:
             lambda xs, residuals, cotangents: [torch.empty(t.shape, dtype=t.dtype) for t in xs if _floating(t)]
         )
         self.back.register_autograd(self._backward_twice, setup_context=_keep_all)
+        self.plain.register_vmap(self._mapped)
+        self.back.register_vmap(self._back_mapped)
+        self.batches = Latest(MOST)  # ops of a batch, by the arguments that have its dim
 
     def __call__(self, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
         if self.count is None:
@@ -135,13 +156,13 @@ class _Ops:
             raise UnsupportedError(
                 f"xt.to_torch({self.name}): a tensor has a tangent. Call xt.jvp inside of the function"
             )
-        if any(map(_is_transformed, tensors)):
+        if any(map(_is_tracked, tensors)):
             raise UnsupportedError(
-                f"xt.to_torch({self.name}): torch.func.grad, vmap and their like do not reach into the function. Use "
-                "torch.autograd.grad, or transform the function itself: xt.to_torch(xt.grad(f), args), or "
-                'xt.vectorize(f, "batch")'
+                f"xt.to_torch({self.name}): torch.func.grad and its like do not reach into the function. Use "
+                "torch.autograd.grad, or transform the function itself: xt.to_torch(xt.grad(f), args)"
             )
-        if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
+        is_mapped = any(map(torch._C._functorch.is_batchedtensor, tensors))  # `of_batch` meets them once more
+        if not is_mapped and torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
             return list(self.forward(tensors))[: self.count]
         return list(self.plain(tensors))
 
@@ -197,7 +218,46 @@ class _Ops:
         ]
         return _tensors(entry.run_backward(found, cts), [*xs, *residuals, *cotangents])
 
+    # ---- batches ----
+
+    def of_batch(self, mapped: tuple[bool, ...]) -> _Ops:
+        """The ops of the function for a batch, whose dim comes first in these arguments and in all results."""
+
+        def ops() -> _Ops:
+            dim = next(d for i in itertools.count() if (d := f"vmap{i}") not in {x for k in self.kinds for x in k.dims})
+            kinds = [
+                Spec((dim, *k.dims), (None, *k.shape), k.dtype) if has_dim else k
+                for k, has_dim in zip(self.kinds, mapped, strict=True)
+            ]
+            return _Ops(Batched(Named(self.name, self.f), (dim,)), self.name, kinds)
+
+        found: _Ops = self.batches(mapped, ops)
+        return found
+
+    def mapped(self, xs: Sequence[torch.Tensor], axes: Sequence[int | None]) -> tuple[list[torch.Tensor], list[int]]:
+        """What torch.vmap asks for: results, and where each has the dim of the batch."""
+        results = self.of_batch(tuple([a is not None for a in axes]))(list(map(_moved, xs, axes)))
+        return results, [0] * len(results)
+
+    def _mapped(self, info: Any, axes: Any, xs: list[torch.Tensor]) -> Any:
+        return self.mapped(xs, axes[0])
+
+    def _back_mapped(
+        self, info: Any, axes: Any, xs: list[torch.Tensor], residuals: Any, cotangents: list[torch.Tensor]
+    ) -> Any:
+        one = [x if a is None else x.select(a, 0) for x, a in zip(xs, axes[0], strict=True)]
+        return self._pullback(one).mapped([*xs, *cotangents], [*axes[0], *axes[2]])
+
     # ---- derivatives ----
+
+    def _pullback(self, xs: list[torch.Tensor]) -> _Ops:
+        """The pullback as ops of a function of the arguments and the cotangents."""
+        if self.second is None:
+            cotangents = self._split(xs).cotangents
+            f = _pullback_of(self.f, len(xs), [i for i, _ in cotangents])
+            kinds = [*self.kinds, *(spec_of_type(t) for _, t in cotangents)]
+            self.second = _Ops(f, f"{self.name}_back", kinds)
+        return self.second
 
     def _backward(self, ctx: Any, grads: Sequence[torch.Tensor | None]) -> Any:
         n, saved = ctx.number, ctx.saved_tensors  # read once: torch.utils.checkpoint gives them once
@@ -214,20 +274,29 @@ class _Ops:
             g = grads[i]
             cotangents.append(torch.zeros_like(outputs[i]) if g is None else g)
         gradients: list[torch.Tensor | None] = [None] * len(xs)
-        for i, g in zip(entry.moving, self.back(xs, residuals, cotangents), strict=True):
+        pull = self._pulled_batch if any(map(_is_of_old_vmap, [*cotangents, *xs])) else self.back
+        for i, g in zip(entry.moving, pull(xs, residuals, cotangents), strict=True):
             gradients[i] = g
         return gradients
+
+    def _pulled_batch(self, xs: list[torch.Tensor], residuals: Any, cotangents: list[torch.Tensor]) -> Any:
+        """As `back`, where torch.autograd.grad(is_grads_batched=True) maps over the cotangents. It does so by a vmap of
+        its own, which does not ask ops for rules."""
+        level = torch._C._vmapmode_increment_nesting() - 1
+        torch._C._vmapmode_decrement_nesting()
+        every = [*xs, *cotangents]
+        axes = [0 if _is_of_old_vmap(t) else None for t in every]
+        whole = [t if a is None else torch._remove_batch_dim(t, level, 1, 0) for t, a in zip(every, axes, strict=True)]
+        one = [x if a is None else x[0] for x, a in zip(whole[: len(xs)], axes, strict=False)]
+        results, _ = self._pullback(one).mapped(whole, axes)
+        return [torch._add_batch_dim(r, 0, level) for r in results]
 
     def _backward_twice(self, ctx: Any, grads: Sequence[torch.Tensor | None]) -> Any:
         """The pullback of the pullback, as of a function of the arguments and the cotangents."""
         n = ctx.number
         both = list(ctx.saved_tensors)
-        if self.second is None:
-            cotangents = self._split(both[:n]).cotangents
-            f = _pullback_of(self.f, n, [i for i, _ in cotangents])
-            kinds = [*self.kinds, *(spec_of_type(t) for _, t in cotangents)]
-            self.second = _Ops(f, f"{self.name}_back", kinds)
-        gradients = self.second.pulled(both, self.second.forward(both), grads)
+        second = self._pullback(both[:n])
+        gradients = second.pulled(both, second.forward(both), grads)
         return gradients[:n], [None] * ctx.residuals, gradients[n:]
 
 
@@ -273,10 +342,22 @@ def _sizes(tensors: Sequence[torch.Tensor]) -> Any:
     return options.current(), *[tuple(map(int, t.shape)) for t in tensors]
 
 
-def _is_transformed(t: torch.Tensor) -> bool:
-    """Whether it belongs to a transformation of torch.func."""
+def _is_tracked(t: torch.Tensor) -> bool:
+    """Whether a derivative of torch.func is taken with respect to it."""
     inner = torch._C._functorch
-    return bool(inner.is_batchedtensor(t) or inner.is_gradtrackingtensor(t))
+    while inner.is_batchedtensor(t):
+        t = inner.get_unwrapped(t)
+    return bool(inner.is_gradtrackingtensor(t))
+
+
+def _is_of_old_vmap(t: torch.Tensor) -> bool:
+    """Whether it is a batch of torch.autograd's own vmap."""
+    return bool(torch._C._functorch.is_legacy_batchedtensor(t))
+
+
+def _moved(t: torch.Tensor, axis: int | None) -> torch.Tensor:
+    """A tensor that torch.vmap maps along `axis`, which is the first one now."""
+    return t if axis is None else t.movedim(axis, 0)
 
 
 def _floating(t: torch.Tensor) -> bool:
