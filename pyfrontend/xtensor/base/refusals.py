@@ -18,7 +18,10 @@ def unnamed(x: Any, what: str = "an array", read: str = "") -> DimensionError:
     instead = f"xt.array(x{read}, dims=({names}{comma}))"
     if _in_apply_ufunc():
         dims = f"({names}{comma})" if shape else "()"
-        instead = f"xr.apply_ufunc passes arrays without names, so pass it xt.named(f, dims=[{dims}]) for f"
+        instead = (
+            f"xr.apply_ufunc passes arrays without names, so pass it xt.named(f, dims=[{dims}]) for f, or xt.named(f) "
+            "if f works element by element. Or call f(da) itself"
+        )
     return DimensionError(f"{what} of shape {shape} has no named dims. Name its axes: {instead}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,13 @@ from ..values.array import Array, from_values
 from ..values.kinds import kind_of
 
 
-def named(f: Callable[..., Any], dims: str | Sequence[Any]) -> Callable[..., Any]:
+def named(f: Callable[..., Any], dims: str | Sequence[Any] | EllipsisType = ...) -> Callable[..., Any]:
     """Returns `f` as a function of NumPy arrays, for libraries that know no names: named(f, dims=["state"]).
 
     dims: for each argument by position its dims, one name or a tuple of names, or None for what is not an array. A
     string is short for a list of one. A tuple that begins with `...` stands for any number of leading dims, which
-    broadcast as NumPy's do, and come first in the results: (..., "time"), as xarray.apply_ufunc needs it. Further
+    broadcast as NumPy's do, and come first in the results: (..., "time"), as xarray.apply_ufunc needs it. Without
+    dims=, all dims of all NumPy arrays are such, for functions that work element by element: named(xt.exp). Further
     arguments go on as they are, those by keyword, too. An array with names, such as a DataArray, is matched by name: it
     must have these dims, in any order. Arrays in the result, which may be a pytree, become NumPy arrays with their dims
     in order; one without dims becomes a number of NumPy. Arrays are shared, not copied: the results are read-only. To
@@ -41,14 +43,19 @@ def named(f: Callable[..., Any], dims: str | Sequence[Any]) -> Callable[..., Any
     """
     needs_function("named", f)
     name = name_of(f)
-    if not isinstance(dims, (str, list, tuple)):
+    if not isinstance(dims, (str, list, tuple)) and dims is not ...:
         raise ArgumentTypeError(
             f'xt.named({name}): dims= is a list with the dims of each argument, not {shown(dims)}. Write dims=["x"]'
         )
-    each = [_Dims(name, i, d) for i, d in enumerate([dims] if isinstance(dims, str) else dims)]
-    is_open = any(d.is_open for d in each)
+    given_dims = () if dims is ... else [dims] if isinstance(dims, str) else dims
+    known = [_Dims(name, i, d) for i, d in enumerate(given_dims)]
 
     def function(*args: Any, **keywords: Any) -> Any:
+        each = known
+        if dims is ...:
+            is_bare = [isinstance(x, np.ndarray) or hasattr(x, "__dask_graph__") for x in args]
+            each = [_Dims(name, i, (...,) if bare else None) for i, bare in enumerate(is_bare)]
+        is_open = any(d.is_open for d in each)
         if len(args) < len(each):
             raise ArgumentError(f"xt.named({name}): {len(args)} arguments by position, and dims= has {len(each)}")
         given = [d.named(x) for d, x in zip(each, args, strict=False)]

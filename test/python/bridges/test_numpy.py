@@ -122,3 +122,27 @@ def test_errors_name_the_argument() -> None:
         xt.named(lambda x: x, 3)  # type: ignore[arg-type]
     with pytest.raises(xt.ArgumentTypeError, match="needs a function"):
         xt.named(3, "i")  # type: ignore[arg-type]
+
+
+def test_without_dims_functions_work_element_by_element() -> None:
+    a, b = np.arange(6.0).reshape(2, 3), np.arange(3.0)
+    np.testing.assert_allclose(xt.named(xt.exp)(a), np.exp(a))
+    np.testing.assert_allclose(xt.named(xt.hypot)(a, b), np.hypot(a, b))
+    np.testing.assert_allclose(xt.named(xt.jit(lambda x, y, s: x * y + s))(a, a[:, :1], 2.0), a * a[:, :1] + 2)
+    np.testing.assert_allclose(xt.named(xt.clip)(a, 1.0, max=3.0), np.clip(a, 1, 3))
+    assert xt.named(xt.exp)(np.array(0.0)) == 1.0
+    with pytest.raises(xt.SizeError, match="leading"):
+        xt.named(xt.add)(a, np.arange(2.0))
+
+
+def test_functions_of_xtensor_in_apply_ufunc() -> None:
+    xr = pytest.importorskip("xarray", reason="xarray is not installed")
+    da = xr.DataArray(np.arange(6.0).reshape(2, 3), dims=("a", "b"), coords={"b": [1, 2, 3]})
+    row, column = da.isel(a=0), da.isel(b=1)
+    xr.testing.assert_allclose(xr.apply_ufunc(xt.named(xt.exp), da), np.exp(da))
+    for x, y in ((da, row), (da, column), (row, column), (da, 2.0)):
+        xr.testing.assert_allclose(xr.apply_ufunc(xt.named(xt.hypot), x, y), xr.apply_ufunc(np.hypot, x, y))
+    total = xt.named(lambda x: xt.sum(x, "core"), [(..., "core")])
+    xr.testing.assert_allclose(xr.apply_ufunc(total, da, input_core_dims=[["b"]]), da.sum("b"))
+    with pytest.raises(xt.DimensionError, match=r"or xt.named\(f\) if f works element by element. Or call f\(da\)"):
+        xr.apply_ufunc(xt.exp, da)
