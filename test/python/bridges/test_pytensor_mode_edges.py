@@ -128,6 +128,27 @@ def test_matrices_and_functions() -> None:
         np.testing.assert_allclose(r, np.triu(r))
 
 
+def test_factors_with_pivots() -> None:
+    """Also in a batch; and the gradient of a solution by them."""
+    for n in (1, 2, 5):
+        a, b = RNG.normal(size=(n, n)), RNG.normal(size=n)
+        both, pivots = pt.linalg.lu_factor(x)
+        solution = pt.linalg.lu_solve((both, pivots), v)
+        rows = [pt.linalg.pivot_to_permutation(pivots, inverse=inverse) for inverse in (False, True)]
+        check([x, v], [both, pivots, *rows, solution, pytensor.grad(solution.sum(), x)], a, b)
+    batch = pt.dtensor3("batch")
+    both, pivots = pt.linalg.lu_factor(batch)
+    check([batch], [both, pivots, pt.linalg.pivot_to_permutation(pivots[1])], RNG.normal(size=(3, 4, 4)))
+
+
+@pytest.mark.parametrize("lower", (True, False))
+def test_the_gradient_of_eigenvectors(lower: bool) -> None:
+    """In PyTensor before 3, it is an op."""
+    w, vectors = pt.linalg.eigh(x, lower=lower) if pytensor.__version__ >= "3" else pt.linalg.eigh(x, "UL"[lower])
+    loss = (w * V).sum() + (vectors**2 * X[:1]).sum()
+    check([x], pytensor.grad(loss, x), RNG.normal(size=(4, 4)))
+
+
 @pytest.mark.parametrize("dtype", ("float32", "float64"))
 def test_bessel_functions_of_whole_orders(dtype: str) -> None:
     """Also where the series ends and the recurrence begins; the derivatives need the orders beside."""

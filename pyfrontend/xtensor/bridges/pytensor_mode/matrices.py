@@ -8,6 +8,7 @@ from pytensor.graph.basic import Apply
 
 from ... import linalg, ops
 from ...base.errors import UnsupportedError
+from ...transforms.control import scan
 from .graph import Run, implements
 from .values import axis, cast, full, numbered, renamed
 
@@ -114,6 +115,27 @@ def eigh(op: Any, node: Apply) -> Run:
     return run
 
 
+@implements("EighGrad")
+def eigh_grad(op: Any, node: Apply) -> Run:
+    """An op of versions before 3."""
+    lower = op.UPLO == "L"
+
+    def run(*given: Any) -> Any:
+        _, w, v, by_w, by_v = (_floats(full(x, i.type), node) for x, i in zip(given, node.inputs, strict=True))
+        first, second = renamed(v, {axis(1): "n"}), renamed(v, {axis(1): "m"})
+        gap = renamed(w, {axis(0): "n"}) - renamed(w, {axis(0): "m"})
+        is_same = ops.arange(gap.sizes["n"], dim="n") == ops.arange(gap.sizes["m"], dim="m")
+        turned = ops.dot(renamed(by_v, {axis(1): "n"}), second, dim=axis(0)) / ops.where(is_same, 1.0, gap)
+        middle = ops.where(is_same, renamed(by_w, {axis(0): "n"}), turned)
+        found = ops.dot(ops.dot(first, middle, dim="n"), renamed(second, {axis(0): axis(1)}), dim="m")
+        # The op reads one triangle, whose elements stand for those of the other, too.
+        if lower:
+            return linalg.tril(found, dims=_PAIR) + _transposed(linalg.triu(found, dims=_PAIR, k=1))
+        return linalg.triu(found, dims=_PAIR) + _transposed(linalg.tril(found, dims=_PAIR, k=-1))
+
+    return run
+
+
 @implements("Eig")
 def eig(op: Any, node: Apply) -> Run:
     def run(x: Any) -> Any:
@@ -165,6 +187,54 @@ def lu(op: Any, node: Apply) -> Run:
         return [numbered(p, [axis(0), row]), numbered(lower, [row, "rank"]), upper]
 
     return run
+
+
+@implements("LUFactor")
+def lu_factor(op: Any, node: Apply) -> Run:
+    """Both factors in one matrix, and for each row the one that it changed places with, as LAPACK has them."""
+
+    def run(x: Any) -> Any:
+        p, lower, upper = linalg.lu(_floats(full(x, node.inputs[0].type), node), _PAIR, inner="rank")
+        row = next(d for d in p.dims if d.startswith(axis(0)) and d != axis(0))
+        both = linalg.tril(numbered(lower, [row, "rank"]), dims=_PAIR, k=-1) + numbered(upper, ["rank", axis(1)])
+        wanted = ops.argmax(p, dim=axis(0))  # which row is at each place in the end
+        places = ops.arange(p.sizes[row], dim="place", dtype="int64")
+
+        def step(rows: Any, given: tuple[Any, Any]) -> tuple[Any, Any]:
+            place, row = given
+            pivot = ops.argmax(rows == row, dim="place")
+            return _swapped(rows, places, place, pivot), pivot
+
+        each = renamed(places, {"place": "step"}), renamed(wanted, {row: "step"})
+        _, pivots = scan(step, places + 0 * wanted.isel({row: 0}), each, dim="step")
+        return [both, numbered(pivots, ["step"])]
+
+    return run
+
+
+@implements("PivotToPermutations")
+def pivots_to_permutation(op: Any, node: Apply) -> Run:
+    def run(pivots: Any) -> Any:
+        pivots = renamed(full(cast(pivots, "int64"), node.inputs[0].type), {axis(0): "step"})
+        places = ops.arange(pivots.sizes["step"], dim="place", dtype="int64")
+
+        def step(rows: Any, given: tuple[Any, Any]) -> tuple[Any, None]:
+            return _swapped(rows, places, *given), None
+
+        each = renamed(places, {"place": "step"}), pivots
+        rows, _ = scan(step, places + 0 * pivots.isel(step=0), each, dim="step")
+        return numbered(rows if op.inverse else ops.argsort(rows, "place"), ["place"])
+
+    return run
+
+
+def _swapped(rows: Any, places: Any, a: Any, b: Any) -> Any:
+    """What is at the places `a` and `b` of "place", in each other's. Both may have dims of a batch."""
+
+    def at(place: Any) -> Any:
+        return ops.sum(ops.where(places == place, rows, 0), "place")
+
+    return ops.where(places == a, at(b), ops.where(places == b, at(a), rows))
 
 
 @implements("MatrixIsPositiveDefinite")
