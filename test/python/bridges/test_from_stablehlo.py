@@ -360,3 +360,23 @@ def test_an_argument_that_does_not_fit(argument: Any, kind: Any, message: str) -
 def test_a_program_that_is_refused(program: Any, dims: Any, message: str) -> None:
     with pytest.raises((xt.ArgumentError, xt.ArgumentTypeError, xt.DimensionError), match=message):
         xt.from_stablehlo(program, dims)
+
+
+def test_reads_out_of_range_have_the_values_and_gradients_of_jax() -> None:
+    """A read takes the nearest element, and its derivative is 0 there."""
+    places = np.array([1, 7, -9, -2, 3])
+    reads = {
+        "elements": lambda a, i: (a[i] ** 2).sum(),
+        "rows": lambda a, i: (a[:, i] ** 2).sum(),
+        "several axes": lambda a, i: (a[i % 3, i] ** 2).sum(),
+        "filled": lambda a, i: (a.at[i].get(mode="fill", fill_value=2.0) ** 2).sum(),
+        "batched": lambda a, i: jax.vmap(lambda r, k: (r[k] ** 2).sum(), (0, None))(a, i).sum(),
+    }
+    for name, f in reads.items():
+        g = xt.from_stablehlo(jax.jit(f).lower(x, places), [("a", "b"), "i"])
+        given, index = xt.array(x, ("a", "b")), xt.array(places, "i")
+        a, i = jnp.asarray(x), jnp.asarray(places)
+        np.testing.assert_allclose(g(given, index).values, f(a, i), rtol=1e-12, err_msg=name)
+        np.testing.assert_allclose(xt.grad(g)(given, index).values, jax.grad(f)(a, i), rtol=1e-12, err_msg=name)
+    text = xt.jit(g).lower(given, index).as_text("differentiated")
+    assert "select" not in text or "stop_gradient" not in text

@@ -97,12 +97,26 @@ def _gather(op: Any, x: Tracer, at: Tracer) -> Tracer:
         along[dims[i]] = position
     source = given(x, dims)
     y = build.gather("clip", source, along) if along else source
+    y = _without_gradient(y, [(indices[i], shape[i] - sizes[i]) for i in indices])
     order = [""] * len(made)
     for i, d in zip(places, batch, strict=True):
         order[i] = d
     for i in n.offset_dims:
         order[i] = f"offset~{i}"
     return in_axes(build.broadcast(y, order, dict(zip(order, made, strict=True))), order)
+
+
+def _without_gradient(y: Tracer, starts: Sequence[tuple[Tracer, int]]) -> Tracer:
+    """What was read, without derivatives where a position was out of range. `starts`: positions, and the last that is
+    in range. JAX's transposes of such reads are updates, which have no effect there. The values are the same, so
+    programs without derivatives do not have this."""
+    if not dtypes.is_inexact(y.dtype):
+        return y
+    for start, last in starts:
+        at = _wide(start)
+        outside = build.binary("or", build.compare("lt", at, integer(0)), build.compare("gt", at, integer(last)))
+        y = build.select(outside, build.stop_gradient(y), y)
+    return y
 
 
 def _scatter(reader: Reader, op: Any, known: Any, x: Tracer, at: Tracer, updates: Tracer, *others: Tracer) -> Tracer:
