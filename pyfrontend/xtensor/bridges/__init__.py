@@ -8,7 +8,7 @@ from typing import Any
 from ..base.errors import ArgumentError
 from ..call.arguments import needs_function
 from .numpy import named as named
-from .positions import Positional
+from .positions import Positional, with_names
 from .processes import gather as gather
 from .processes import local as local
 
@@ -111,12 +111,14 @@ def from_stablehlo(program: Any, dims: Sequence[Any] | None = None) -> Any:
     return imports.function(program, dims)
 
 
-def to_jax(f: Callable[..., Any], args: Any) -> Any:
+def to_jax(f: Callable[..., Any], args: Any, dims: Sequence[Any] | None = None) -> Any:
     """Returns `f` as a function of JAX's arrays: g = to_jax(f, (xt.spec(batch=None, x=3, dtype="f4"),)).
 
     args: for each argument of `f` a pytree of types (`xt.spec`), or of arrays as examples, whose dims and dtypes count.
     The dims of an array are those of its type, by position. A size of None may differ from call to call; each
     combination of sizes is compiled once.
+    dims: for arrays of JAX and `jax.ShapeDtypeStruct` in `args` their dims, in order: a name or a tuple of names each.
+    A ShapeDtypeStruct fixes the sizes, too.
 
     The function works inside of jax.jit, jax.grad, jax.jvp, jax.vmap and the other transformations, in any order. XLA
     calls the compiled code directly, on its own memory: nothing is copied. Needs the package jax, and a build of
@@ -125,6 +127,8 @@ def to_jax(f: Callable[..., Any], args: Any) -> Any:
     Raises:
         SizeError: an array has another size than its type.
         DTypeError: an array has another dtype than its type.
+        ArgumentError: `dims` are not as many as the arrays without names.
+        DimensionError: `dims` do not fit an array.
 
     Example:
     >>> import jax
@@ -134,7 +138,7 @@ def to_jax(f: Callable[..., Any], args: Any) -> Any:
     """
     from . import jax
 
-    return jax.function(Positional("to_jax", f, args))
+    return jax.function(Positional("to_jax", f, args if dims is None else with_names("to_jax", args, dims)))
 
 
 def to_pytensor(f: Callable[..., Any], dims: str | Sequence[Any] | None = None) -> Any:

@@ -8,8 +8,9 @@ from typing import Any
 
 from ..base import tree
 from ..base.calls import call_with, shown
-from ..base.dims import describe
-from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError, SizeError
+from ..base.dims import as_names, describe
+from ..base.dtypes import as_dtype
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, SizeError
 from ..call.arguments import name_of, needs_function, signature_of
 from ..trace.program import result_leaves
 from ..values.spec import Spec, spec
@@ -107,6 +108,29 @@ class Positional:
             raise SizeError(f"{what} has the shape {tuple(sizes)}, and args= says {named}")
 
 
+def with_names(bridge: str, args: Any, dims: Any) -> Any:
+    """`args` with a type in place of each array without names. dims: its names, in the order of these arrays. A type
+    without values, such as jax.ShapeDtypeStruct, fixes the sizes, and an array as an example leaves them open."""
+    if isinstance(dims, str) or not isinstance(dims, (tuple, list)):
+        raise ArgumentTypeError(
+            f"xt.{bridge}(dims=): a list with the names of each array is needed, got {shown(dims)}. Write "
+            'dims=[("batch", "pixel"), "pixel"]'
+        )
+    leaves, structure = tree.flatten(args)
+    bare = [i for i, x in enumerate(leaves) if hasattr(x, "shape") and hasattr(x, "dtype") and not hasattr(x, "dims")]
+    if len(bare) != len(dims):
+        raise ArgumentError(
+            f"xt.{bridge}(dims=): there are names for {len(dims)} arrays, and args= has {len(bare)} without names"
+        )
+    for i, given in zip(bare, dims, strict=True):
+        x, names = leaves[i], as_names(given)
+        if len(names) != len(x.shape):
+            raise DimensionError(f"xt.{bridge}(dims=): {names} does not name the dims of shape {tuple(x.shape)}")
+        sizes = [None] * len(names) if hasattr(x, "__array__") else list(x.shape)
+        leaves[i] = Spec(tuple(names), tuple(sizes), as_dtype(x.dtype))
+    return structure.unflatten(leaves)
+
+
 def _spec(bridge: str, x: Any) -> Any:
     """The type of an example; what is not an array stays."""
     if isinstance(x, Spec):
@@ -114,8 +138,9 @@ def _spec(bridge: str, x: Any) -> Any:
     if hasattr(x, "dims") and hasattr(x, "dtype") and hasattr(x, "sizes"):
         return spec({str(d): None for d in x.dims}, dtype=x.dtype)
     if hasattr(x, "shape") and hasattr(x, "dtype"):
+        further = ', or name the dims of each by dims=[("batch", "pixel"), ..]' if bridge == "to_jax" else ""
         raise ArgumentTypeError(
             f"xt.{bridge}: args= holds an array without named dims, of shape {tuple(x.shape)}. Write "
-            'xt.spec(batch=None, pixel=784, dtype="f4") in its place'
+            f'xt.spec(batch=None, pixel=784, dtype="f4") in its place{further}'
         )
     return x

@@ -278,3 +278,35 @@ def test_errors_say_which_argument_and_what_args_has() -> None:
         jax.errors.JaxRuntimeError, match=r"IndexError: .*index 7 is out of range for size 3 of dim 'a'"
     ):
         jax.block_until_ready(h(values(3), jnp.asarray([7], "i4")))
+
+
+def test_names_beside_shapes() -> None:
+    """A ShapeDtypeStruct fixes the sizes; an array as an example leaves them open."""
+    a, b = jnp.arange(3.0), jnp.arange(6.0).reshape(2, 3)
+    struct = jax.ShapeDtypeStruct((3,), a.dtype)
+    g = xt.to_jax(lambda p, b: xt.dot(p["a"], b, dim="i"), ({"a": struct}, b), dims=["i", ("j", "i")])
+    np.testing.assert_allclose(jax.jit(g)({"a": a}, b), b @ a)
+    np.testing.assert_allclose(g({"a": a}, b[:1]), b[:1] @ a)
+    np.testing.assert_allclose(jax.grad(lambda a: g({"a": a}, b).sum())(a), b.sum(0))
+    with pytest.raises(xt.SizeError, match=r"has the shape \(2,\), and args= says \(i: 3\)"):
+        g({"a": a[:2]}, b)
+    mixed = xt.to_jax(lambda a, b: xt.dot(a, b, dim="i"), (xt.spec(i=None), b), dims=[("j", "i")])
+    np.testing.assert_allclose(mixed(a, b), b @ a)
+    with pytest.raises(xt.ArgumentError, match="names for 1 arrays, and args= has 2 without names"):
+        xt.to_jax(lambda a, b: a, (a, b), dims=["i"])
+    with pytest.raises(xt.DimensionError, match=r"\('i', 'j'\) does not name the dims of shape \(3,\)"):
+        xt.to_jax(lambda a: a, a, dims=[("i", "j")])
+    with pytest.raises(xt.ArgumentTypeError, match="a list with the names of each array is needed"):
+        xt.to_jax(lambda a: a, a, dims="i")
+    with pytest.raises(xt.ArgumentTypeError, match=r"or name the dims of each by dims="):
+        xt.to_jax(lambda a: a, a)
+
+
+def test_an_export_for_this_process() -> None:
+    from jax import export
+
+    g = xt.to_jax(lambda x: xt.sum(x * x, "i"), xt.spec(i=3))
+    allowed = [export.DisabledSafetyCheck.custom_call("xtensor_program")]
+    with pytest.raises(ValueError, match="custom call"):
+        export.export(jax.jit(g))(jnp.ones(3))
+    assert export.export(jax.jit(g), disabled_checks=allowed)(jnp.ones(3)).call(2 * jnp.ones(3)) == 12.0
