@@ -93,6 +93,7 @@ from .operators import (
     subtract,
     where,
 )  # fmt: skip
+from .owens import owens_t
 from .quantiles import median, quantile
 from .reductions import (
     all,
@@ -308,6 +309,7 @@ __all__ = [
     "one_hot",
     "ones",
     "ones_like",
+    "owens_t",
     "pad",
     "polyfit",
     "polygamma",

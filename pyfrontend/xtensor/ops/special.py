@@ -276,7 +276,7 @@ def _kl_div(x: Tracer, y: Tracer) -> Tracer:
     return build.select(alive, regular, _where(number, edge, build.binary("add", x, y), dtype))
 
 
-def _left_tail(x: Tracer) -> Tracer:
+def left_tail(x: Tracer) -> Tracer:
     """ndtr of x up to 0: what the argument of erfc lost is put back."""
     x = build.binary("maximum", x, p.constant(-50, x.dtype))
     z = _mul(x, -math.sqrt(0.5))
@@ -301,7 +301,7 @@ def ndtr(x: ArrayLike, /) -> Array:
 def _ndtr(x: Tracer) -> Tracer:
     left = _less(x, 0.0)
     right = _mul(build.unary("erfc", _mul(x, -math.sqrt(0.5))), 0.5)
-    return build.select(left, _left_tail(_where(left, x, 0.0, x.dtype)), right)
+    return build.select(left, left_tail(_where(left, x, 0.0, x.dtype)), right)
 
 
 @op
@@ -341,7 +341,7 @@ def _log_ndtr(x: Tracer) -> Tracer:
     tail = build.unary("log", _mul(build.unary("erfcx", _mul(below, -root)), 0.5))
     tail = build.binary("sub", tail, _mul(_mul(below, below), 0.5))
     below_0 = _where(left, 0.0, build.unary("neg", x), x.dtype)
-    rest = build.unary("log1p", build.unary("neg", _left_tail(below_0)))
+    rest = build.unary("log1p", build.unary("neg", left_tail(below_0)))
     return build.select(left, tail, rest)
 
 

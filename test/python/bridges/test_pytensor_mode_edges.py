@@ -120,6 +120,7 @@ def test_matrices_and_functions() -> None:
     check([x], pt.fill_diagonal_offset(x, 3.0, -1), X)
     check([x], [pt.iv(0, x), pt.iv(1, x), pt.ive(0, x), pt.ive(1, x)], np.abs(X))
     check([k], pt.bartlett(k), 5)
+    check([x, y], [t := pt.owens_t(x, y), *pytensor.grad(t.sum(), [x, y])], X, Y)
     for shape in ((5, 3), (3, 5)):
         z = RNG.normal(size=shape)
         r = run("XTENSOR", [x], pt.linalg.qr(x, mode="r"), (z,))

@@ -138,6 +138,8 @@ case("zeta", xt.zeta, Arg(AB, 1.5, 6.0), Arg(BC, 0.5, 9.0))
 case("zeta of Riemann", xt.zeta, Arg(AB, -2.7, 0.6))
 for name in ("kl_div", "xlogy", "xlog1py"):
     case(name, getattr(xt, name), POSITIVE, Arg(BC, 0.5, 2.2))
+case("owens_t", xt.owens_t, Arg(AB, -2.0, 2.0), Arg(BC, -0.9, 0.9))
+case("owens_t of steep", xt.owens_t, Arg(AB, 0.2, 2.0), Arg(BC, 1.1, 4.0))
 case("nan_to_num", xt.nan_to_num, AB)
 case("scalar", lambda x: xt.sin(x) * x, Arg({}, 0.4, 0.9))
 case("one element", lambda x: xt.exp(x), {"a": 1})

@@ -283,3 +283,41 @@ def test_ends_of_polygamma_and_betainc() -> None:
     np.testing.assert_allclose(xt.polygamma(1, large).values, 1 / large.values, rtol=1e-15)
     np.testing.assert_allclose(xt.polygamma(2, large).values, [-1e-200, 0, 0], rtol=1e-15)
     assert xt.betainc(1e-3, 1e-300, 1 - 1e-12).item() == 0
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_owens_t(dtype: str) -> None:
+    """Against mpmath, far out and at slopes up to the infinite, and at edges against SciPy."""
+    rng = np.random.default_rng(0)
+    h = np.concatenate([rng.normal(size=15) * 3, rng.uniform(-12, 12, 15)]).astype(dtype)
+    a = np.concatenate([rng.normal(size=15) * 2, np.exp(rng.uniform(-8, 8, 15))]).astype(dtype)
+    found = xt.owens_t(xt.array(h, "i"), xt.array(a, "i"))
+    assert found.dtype == dtype
+    with mpmath.workdps(30):
+
+        def exact(h: Any, a: Any) -> Any:
+            h2 = mpmath.mpf(float(h)) ** 2 / 2
+            end = min(mpmath.mpf(float(abs(a))), 20 / mpmath.sqrt(h2))  # there is less than 1e-100 further out
+            ends = [end * k / 16 for k in range(17)]
+            area = mpmath.quad(lambda x: mpmath.exp(-h2 * x * x) / (1 + x * x), ends) * mpmath.exp(-h2)
+            return float(mpmath.sign(float(a)) * area / (2 * mpmath.pi))
+
+        want = np.array([exact(*v) for v in zip(h, a, strict=True)])
+    rtol, least = {"f4": (2e-5, 1e-36), "f8": (3e-14, 0)}[dtype]
+    np.testing.assert_allclose(found.values, want, rtol=rtol, atol=least)
+    edges = np.array([0.0, -0.0, 1.0, -1.0, 0.5, 2.0, INF, -INF, NAN, 1e300, 1e-300], dtype)
+    h, a = np.meshgrid(edges, edges)
+    found = xt.owens_t(xt.array(h, ("i", "j")), xt.array(a, ("i", "j"))).values
+    np.testing.assert_allclose(found, scipy.special.owens_t(h, a), rtol=2e-6 if dtype == "f4" else 1e-13)
+
+
+def test_derivatives_of_owens_t() -> None:
+    """Those of the definition, also at 0 and where the function is 0."""
+    h = np.array([0.0, 0.0, 0.7, -1.2, 3.0, 20.0, 2.0, -2.0, 1e-9, -1e-3])
+    a = np.array([0.0, 3.0, 0.0, 1.0, -2.5, 0.5, INF, -0.8, 1e9, -1e6])
+    by_h, by_a = xt.grad(lambda h, a: xt.owens_t(h, a).sum(), wrt=(0, 1))(xt.array(h, "i"), xt.array(a, "i"))
+    want = -np.exp(-h * h / 2) * scipy.special.erf(np.where(h == 0, 0, h * np.where(h == 0, 1, a)) / np.sqrt(2))
+    np.testing.assert_allclose(by_h.values, want / np.sqrt(8 * np.pi), rtol=1e-12, atol=1e-17)
+    with np.errstate(over="ignore"):
+        want = np.exp(-h * h * (1 + a * a) / 2) / (1 + a * a) / (2 * np.pi)
+    np.testing.assert_allclose(by_a.values, want, rtol=1e-12, atol=1e-17)

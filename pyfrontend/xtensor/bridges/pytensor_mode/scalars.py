@@ -67,6 +67,7 @@ _COMPOSED: dict[str, Callable[..., Any]] = {
     "GammaL": lambda k, x: ops.gammainc(k, x) * _gamma(k),
     "GammaU": lambda k, x: ops.gammaincc(k, x) * _gamma(k),
     "Log1mexp": _log1mexp,
+    "Owens_t": ops.owens_t,
     "RoundHalfAwayFromZero": _round_away,
     "XlogX": lambda x: ops.xlogy(x, x),
     "XlogY0": ops.xlogy,
