@@ -14,7 +14,7 @@ import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from . import tree
 from .base.calls import call_with, in_words, with_article
 from .base.dtypes import is_float, is_inexact
 from .base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, SizeError, trimmed
+from .base.lacking import lacks
 from .base.refusals import not_an_array
 from .call.arrays import array
 from .call.dispatch import op
@@ -55,6 +56,16 @@ class State(NamedTuple):
     second: Any = None
 
 
+# What optimizers of PyTorch and optax have -> what to write.
+_ELSEWHERE = {
+    "step": "write parameters, state = optimizer.update(parameters, gradients, state)",
+    "zero_grad": "it is not needed: xt.grad returns new gradients at each call",
+    "apply_updates": "it is not needed: optimizer.update returns the new parameters",
+    **dict.fromkeys(("state_dict", "load_state_dict"), "the state is a pytree: write xt.save(state, path)"),
+    **dict.fromkeys(("param_groups", "add_param_group"), "write an optimizer for each group of parameters"),
+}
+
+
 @dataclass(frozen=True)
 class Optimizer:
     """Two functions: `init(parameters) -> state`, and `update(parameters, gradients, state) -> parameters, state`.
@@ -67,6 +78,11 @@ class Optimizer:
 
     init: Callable[[Any], State]
     update: Callable[[Any, Any, State], tuple[Any, State]]
+
+    if not TYPE_CHECKING:  # else any attribute would pass
+
+        def __getattr__(self, name: str) -> Any:
+            raise lacks(self, name, _ELSEWHERE.get(name))
 
 
 def _check(name: str, **numbers: Any) -> None:

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from ..base.calls import check_methods, checked
 from ..base.dtypes import as_dtype
 from ..base.errors import ArgumentError, file_error
 from ..base.files import path_of, write_file
@@ -30,7 +31,7 @@ class Bundle:
     @classmethod
     def read(cls, path: Path) -> Bundle:
         """Returns the bundle in a file."""
-        descriptor = opened(path)
+        descriptor = opened(path_of(path, "xt.Bundle.read"))
         with open(descriptor, "rb") as file:
             return cls(file.read(), str(path))
 
@@ -81,3 +82,8 @@ class Bundle:
 def spec_of(parameter: Any, weak: bool = False) -> Spec:
     """The Spec of a manifest's array."""
     return Spec(parameter.dims, parameter.shape, as_dtype(parameter.dtype), weak)
+
+
+check_methods(Bundle, "Bundle")
+_read: Any = vars(Bundle)["read"].__func__
+Bundle.read = classmethod(checked(_read, name="Bundle.read"))  # type: ignore[assignment]

@@ -10,8 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..base import tree
-from ..base.calls import shown
-from ..base.errors import ArgumentError, ArgumentTypeError, BundleError, CompileError, Error, UnsupportedError
+from ..base.calls import in_words, shown
+from ..base.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    BundleError,
+    CompileError,
+    Error,
+    UnsupportedError,
+    users_frames,
+)
 from ..base.files import path_of
 from ..call.arguments import signature_of
 from ..compiler import supports
@@ -72,6 +80,8 @@ def export(
     <xtensor.Array (batch: 3) float32>
     [2. 2. 2.]
     """
+    if not isinstance(kwargs, (Mapping, type(None))):
+        raise ArgumentTypeError(f"xt.export(kwargs=): a dict is needed, got {in_words(kwargs)}")
     asked = _asked(f, args, kwargs)
     wanted = (targets,) if isinstance(targets, str) else targets
     if not isinstance(wanted, (tuple, list)) or not all(isinstance(t, str) for t in wanted):
@@ -95,7 +105,7 @@ def export(
             if x.name is not None:
                 said = f"xt.export: {x.name!r}: {said.removeprefix('xt.export: ')}"
             error.args = (said,)
-            raise error.with_traceback(None) from None
+            raise error.with_traceback(users_frames(error.__traceback__)) from None
         functions.append(described)
     label = name or (Path(path).stem if path is not None else functions[0]["name"] if len(functions) == 1 else "model")
     if not re.fullmatch(r"[A-Za-z_]\w*", label, re.ASCII) and name is not None:
@@ -180,7 +190,7 @@ def _one(f: Any, name: str | None, args: Any, kwargs: Any, what: str) -> _Asked:
         raise ArgumentTypeError(f"{what} needs a function, got {shown(f)}")
     if not isinstance(args, (tuple, list)):
         raise ArgumentTypeError(
-            f"{what}(args=): a tuple with an entry for each argument is needed, got {shown(args)}. "
+            f"{what}(args=): a tuple with an entry for each argument is needed, got {in_words(args)}. "
             "Write args=(xt.spec(..),)"
         )
     return _Asked(f, name, tuple(args), dict(kwargs or {}))

@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from .dims import closest, describe, suggestion
-from .errors import ArgumentTypeError, Error
+from .errors import ArgumentTypeError, Error, users_frames
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -27,9 +27,11 @@ def misfit(name: str, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mappi
     try:
         bound = signature.bind(*args, **kwargs)
     except TypeError as error:
-        return ArgumentTypeError(f"xt.{name}: {error}. {_instead(name, signature, args, kwargs)}")
+        wrong = ArgumentTypeError(f"xt.{name}: {error}. {_instead(name, signature, args, kwargs)}")
+        wrong.asked = None  # the parameters are those of `fn`, whatever it was given to
+        return wrong
     for parameter, value in bound.arguments.items():
-        if signature.parameters[parameter].kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
+        if signature.parameters[parameter].kind in _VARIADIC:
             continue
         wanted = _other_kind(str(signature.parameters[parameter].annotation), value)
         if wanted:
@@ -100,6 +102,7 @@ def in_words(x: Any) -> str:
     return with_article(name)
 
 
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 # What NumPy, SciPy, xarray, optax and PyTorch call a parameter -> what it is called here.
 _RENAMED = {
     "num": "n", "lr": "rate", "learning_rate": "rate", "step_size": "rate", "beta1": "b1", "beta2": "b2",
@@ -143,6 +146,8 @@ def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwarg
         if count > 1:
             return f"Write dims=(..), a tuple of {count} names"
         return f"Write dims={kwargs['dim']!r}"
+    if (lacking := _lacking(signature, args, kwargs)) and (found := _for_missing(name, lacking, some)):
+        return found
     if "keepdims" in kwargs or "keepdim" in kwargs:
         return 'It is not needed: results go together by name, as in x - x.mean("time")'
     if name.startswith(("rolling.", "coarsen.")) and "dim" not in known and ("dim" in kwargs or len(args) > 1):
@@ -187,6 +192,25 @@ def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwarg
     return f"Its parameters are ({shown})"
 
 
+def _lacking(signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
+    """The first parameter that a call leaves out; None if it gives all that are needed, or what the function lacks."""
+    try:
+        bound = signature.bind_partial(*args, **kwargs)
+    except TypeError:
+        return None
+    needed = (n for n, p in signature.parameters.items() if p.default is p.empty and p.kind not in _VARIADIC)
+    return next((n for n in needed if n not in bound.arguments), None)
+
+
+def _for_missing(name: str, parameter: str, dim: str) -> str | None:
+    """What to write for a parameter that a call leaves out; None: the list of parameters says it."""
+    if parameter == "key" and name.startswith("random."):
+        return f"Write key = xt.random.key(0), and xt.{name}(key, ..)"
+    if parameter == "dim" and name not in ("scan", "map") and not name.startswith("random."):
+        return f"Write dim={dim}" if dim.startswith("'") else f"Write dim={dim}, of the name of a dim"
+    return None
+
+
 def _of_this_function(
     name: str, known: Mapping[str, inspect.Parameter], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> str | None:
@@ -199,6 +223,14 @@ def _of_this_function(
         return f"Write xt.{name}(x.where(mask), skipna=True)"
     if name == "squeeze" and "drop" in kwargs:
         return 'Write x.squeeze("lev").drop_vars("lev")'
+    if name == "Array.item":
+        return "Take an element first: x.isel(time=0).item()"
+    if name == "option" and len(args) > 1:
+        return "Options are keywords: write xt.option(strict=True)"
+    if name.startswith("optim.") and "rate" in known and {"params", "parameters"} & {*kwargs}:
+        return "Parameters go into the calls: state = optimizer.init(parameters), then optimizer.update(..)"
+    if name == "linalg.norm" and {"axis", "dim"} & {*kwargs}:
+        return 'Of vectors along a dim, write xt.norm(x, "time"); of matrices, dims=("row", "col")'
     if name == "optim.adam" and "betas" in kwargs:
         return "Write b1= and b2="
     if name in ("idxmax", "idxmin") and "fill_value" in kwargs:
@@ -307,32 +339,46 @@ def int_text(x: int) -> str:
     return str(x) if x.bit_length() <= 1024 else f"of {x.bit_length()} bits"
 
 
-def checked(fn: Callable[P, R], trim: bool = True, name: str | None = None) -> Callable[P, R]:
+def checked(fn: Callable[P, R], trim: bool = True, name: str | Callable[..., str] | None = None) -> Callable[P, R]:
     """`fn`, with an `Error` for calls that it has no parameters for, and its name and arrays in what it raises.
-    `trim`: without the frames inside of it. `name`: what errors call it, by default what it is called."""
-    shown = name or fn.__name__
+    `trim`: without our frames inside of it. `name`: what errors call it, by default what it is called; or a function
+    that says so of the first argument."""
+
+    def called(args: Sequence[Any]) -> str:
+        return name(*args[:1]) if callable(name) else name or fn.__name__
 
     @functools.wraps(fn)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return fn(*args, **kwargs)
         except Error as error:
-            error.of(shown, (*args, *kwargs.values()))
+            error.of(called(args), (*args, *kwargs.values()))
             if trim:
-                error.with_traceback(None)
+                error.with_traceback(users_frames(error.__traceback__))
             raise error from None
         except (TypeError, ValueError, AttributeError):
-            wrong = misfit(shown, fn, args, kwargs)
+            wrong = misfit(called(args), fn, args, kwargs)
             if wrong is None:
                 raise
         raise wrong
 
+    call.is_checked = True  # type: ignore[attr-defined]
     return call
 
 
-def check_methods(cls: type, name: str) -> None:
-    """Makes the public methods of `cls` `checked`; errors call them `name`.method."""
+def check_made(cls: Any, name: str) -> None:
+    """Makes calls of `cls` `checked`; errors call it `name`."""
+    cls.__init__ = checked(cls.__init__, name=name)
+
+
+def check_methods(cls: type, name: str | Callable[[Any], str]) -> None:
+    """Makes the public methods of `cls` `checked`; errors call them `name`.method. `name` may be a function that says
+    so of an instance."""
     for method in dir(cls):
         fn = getattr(cls, method)
-        if inspect.isfunction(fn) and not method.startswith("_"):
-            setattr(cls, method, checked(fn, name=f"{name}.{method}"))
+        if inspect.isfunction(fn) and not method.startswith("_") and not hasattr(fn, "is_checked"):
+            setattr(cls, method, checked(fn, name=_name_of(name, method) if callable(name) else f"{name}.{method}"))
+
+
+def _name_of(name: Callable[[Any], str], method: str) -> Callable[..., str]:
+    return lambda instance: f"{name(instance)}.{method}"

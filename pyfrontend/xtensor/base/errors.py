@@ -12,7 +12,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from types import FrameType
+from types import CodeType, FrameType, TracebackType
 from typing import Any, ParamSpec, TypeVar
 
 from .. import _native
@@ -47,13 +47,16 @@ _MARK = "\n  at "
 
 # How the dialect's own messages begin.
 _DIALECT_OP = re.compile(r"^[a-z_]+: ")
+# How ours begin: the function, and perhaps which of its arrays the message is about. Then the arrays that they list.
+_NAMED = re.compile(r"xt\.([\w.]*)((?: \(\w+\))?: )")
+_LISTED = re.compile(r" \(operands: (?:[^()]|\([^()]*\))*\)")
 
 
-def _arrays(arguments: Iterable[Any]) -> Iterator[Any]:
-    """The arrays among the arguments."""
+def _arrays(arguments: Iterable[Any], depth: int = 8) -> Iterator[Any]:
+    """The arrays among the arguments. A list may contain itself."""
     for x in arguments:
-        if isinstance(x, (list, tuple)):
-            yield from _arrays(x)
+        if isinstance(x, (list, tuple)) and depth:
+            yield from _arrays(x, depth - 1)
         elif isinstance(getattr(x, "dims", None), tuple) and hasattr(x, "dtype"):
             yield x
 
@@ -63,6 +66,16 @@ def _operands(arguments: Iterable[Any]) -> Iterator[str]:
     for x in _arrays(arguments):
         sizes = (f"{d}: {n if isinstance(n, int) else '?'}" for d, n in zip(x.dims, x.shape, strict=True))
         yield f"{x.dtype.name} ({', '.join(sizes)})"
+
+
+def _is_among(name: str, arguments: Iterable[Any], depth: int = 8) -> bool:
+    """Whether the user passed the function of this name."""
+    for x in arguments:
+        if isinstance(x, (list, tuple)) and depth and _is_among(name, x, depth - 1):
+            return True
+        if callable(x) and getattr(x, "__name__", None) == name.rpartition(".")[2]:
+            return True
+    return False
 
 
 # Packages that call this one on the user's behalf, and what runs a module of this package (python -m).
@@ -100,14 +113,17 @@ class Error(Exception):
     """Base of every exception raised on purpose. `where` is FILE:LINE; by default the caller's."""
 
     of_value = False  # whether a traced array was asked for its value
+    asked: CodeType | None = None  # the user's function whose line it is; None: the message names the right function
 
     def __init__(self, message: str, where: str | None = None) -> None:
-        if where is None and _MARK not in message:
-            where = user_line()
+        if where is None and _MARK not in message and (frame := user_frame()):
+            where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+            self.asked = frame.f_code
         super().__init__(f"{message}{_MARK}{where}" if where else message)
 
     def __reduce__(self) -> Any:
-        return _again, (type(self), str(self.args[0]), *self._more()), self.__dict__ or None
+        kept = {k: v for k, v in self.__dict__.items() if k != "asked"}
+        return _again, (type(self), str(self.args[0]), *self._more()), kept or None
 
     def _more(self) -> tuple[Any, ...]:
         """Further arguments of the class."""
@@ -124,16 +140,28 @@ class Error(Exception):
         self.args = (f"{text}{_MARK}{where}" if where else text,)
 
     def of(self, op: str, arguments: Iterable[Any]) -> None:
-        """Names the public function that failed, and its arrays, unless the message does."""
+        """Names the public function that failed, and its arrays, unless the message does. A function that another one
+        of ours called is not what the user knows: the message gets the name and the arrays of the user's call."""
+        arguments = list(arguments)
         text, mark, where = str(self.args[0]).partition(_MARK)
+        operands = ", ".join(_operands(arguments))
+        named = _NAMED.match(text)
+        if named is not None and named[1] != op and self.asked is not None and not _is_among(named[1], arguments):
+            frame = user_frame()
+            if frame is not None and frame.f_code is self.asked:
+                text = f"xt.{op}{named[2]}{text[named.end() :]}"
+                if operands:
+                    text = _LISTED.sub(lambda _: f" (operands: {operands})", text, count=1)
         room, dot, name = op.rpartition(".")
         if dot and text.startswith(f"xt.{name}:"):
             text = text.replace("xt.", f"xt.{room}.", 1)
         if text.startswith(("xt.", "xarray: ")):
             self.args = (text + mark + where,)
             return
+        frame = user_frame()
+        if frame is not None and where == f"{frame.f_code.co_filename}:{frame.f_lineno}":
+            self.asked = frame.f_code  # the dialect's message has a line, and no frame
         text = f"xt.{op}: {_DIALECT_OP.sub('', text)}"
-        operands = ", ".join(_operands(arguments))
         if operands and "operands: " not in text:
             text += f" (operands: {operands})"
         self.args = (text + mark + where,)
@@ -144,15 +172,28 @@ def _again(kind: type[Error], message: str, *more: Any) -> Error:
     return kind(message, *more)
 
 
+def users_frames(traceback: TracebackType | None) -> TracebackType | None:
+    """A traceback without the frames of this package: of functions that a user handed to it, theirs stay."""
+    frames = []
+    while traceback is not None:
+        if not is_ours(traceback.tb_frame):
+            frames.append(traceback)
+        traceback = traceback.tb_next
+    kept: TracebackType | None = None
+    for one in reversed(frames):
+        kept = TracebackType(kept, one.tb_frame, one.tb_lasti, one.tb_lineno)
+    return kept
+
+
 def trimmed(fn: Callable[P, R]) -> Callable[P, R]:
-    """`fn`, a method, without the frames inside of it in the tracebacks of errors."""
+    """`fn`, a method, without the frames of this package inside of it in the tracebacks of errors."""
 
     @functools.wraps(fn)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return fn(*args, **kwargs)
         except Error as error:
-            raise error.with_traceback(None) from None
+            raise error.with_traceback(users_frames(error.__traceback__)) from None
 
     return call
 

@@ -8,13 +8,13 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from .calls import shown
+from .calls import in_words
 from .errors import ArgumentTypeError
 
 
 def path_of(path: Any, what: str) -> Path:
     if not isinstance(path, (str, os.PathLike)) or "\0" in str(path):
-        raise ArgumentTypeError(f"{what}: the path of a file is needed, got {shown(path)}")
+        raise ArgumentTypeError(f"{what}: the path of a file is needed, got {in_words(path)}")
     return Path(path)
 
 

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from .calls import in_words, int_text, with_article
+from .calls import call_with, check_methods, in_words, int_text, with_article
 from .errors import ArgumentError, ArgumentTypeError
 
 __all__ = ["TreeDef", "flatten", "leaves", "map", "paths", "reduce", "register", "structure", "unflatten"]
@@ -53,7 +53,10 @@ class TreeDef:
         )
 
     def unflatten(self, leaves: Iterable[Any]) -> Any:
-        left = iter(leaves)
+        try:
+            left = iter(leaves)
+        except TypeError:
+            raise ArgumentTypeError(f"xt.tree.unflatten: the leaves are a list, not {in_words(leaves)}") from None
         try:
             built = _build(self, left)
         except StopIteration:
@@ -125,8 +128,10 @@ def register(cls: C, flatten: _Flatten | None = None, unflatten: _Unflatten | No
     >>> xt.tree.leaves(Pair(1.0, 2.0))
     [1.0, 2.0]
     """
+    if not isinstance(cls, type):
+        raise ArgumentTypeError(f"xt.tree.register: a class comes first, not {in_words(cls)}")
     if flatten is None or unflatten is None:
-        raise ArgumentError(f"tree.register({cls.__name__}): give both flatten and unflatten")
+        raise ArgumentError(f"xt.tree.register({cls.__name__}): give both flatten and unflatten")
     _registry[cls] = (flatten, unflatten)
     _leaf_types.discard(cls)
     return cls
@@ -220,6 +225,8 @@ def flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[li
     >>> leaves, xt.tree.unflatten(structure, leaves)
     ([1.0, 2.0, 3.0], {'w': [1.0, 2.0], 'b': 3.0})
     """
+    if is_leaf is not None and not callable(is_leaf):
+        raise ArgumentTypeError(f"xt.tree.flatten: is_leaf is a function, not {in_words(is_leaf)}")
     out: list[Any] = []
     try:
         return out, _visit(tree, out, is_leaf)
@@ -262,6 +269,11 @@ def unflatten(structure: TreeDef, leaves: Iterable[Any]) -> Any:
     >>> xt.tree.unflatten(xt.tree.structure({"w": [1.0, 2.0]}), [3.0, 4.0])
     {'w': [3.0, 4.0]}
     """
+    if not isinstance(structure, TreeDef):
+        raise ArgumentTypeError(
+            f"xt.tree.unflatten: the structure comes first, not {in_words(structure)}: write "
+            "xt.tree.unflatten(xt.tree.structure(tree), leaves)"
+        )
     return structure.unflatten(leaves)
 
 
@@ -325,7 +337,7 @@ def map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
                 f"{difference(shape, other_shape)}"
             )
         others.append(found)
-    return shape.unflatten([fn(*xs) for xs in zip(first, *others, strict=True)])
+    return shape.unflatten([call_with("tree.map", fn, xs) for xs in zip(first, *others, strict=True)])
 
 
 def reduce(fn: Callable[[Any, Any], Any], tree: Any, *initial: Any) -> Any:
@@ -347,7 +359,7 @@ def reduce(fn: Callable[[Any, Any], Any], tree: Any, *initial: Any) -> Any:
     found = leaves(tree)
     if not found and not initial:
         raise ArgumentError("xt.tree.reduce: the tree has no leaves. Give an initial value: reduce(f, tree, initial)")
-    return functools.reduce(fn, found, *initial)
+    return functools.reduce(lambda a, b: call_with("tree.reduce", fn, [a, b]), found, *initial)
 
 
 def _in_order_of(tree: Any, other: Any) -> Any:
@@ -393,3 +405,6 @@ def leaves_at(structure: TreeDef, tree: Any) -> list[Any]:
     if kind is not structure.kind or meta != structure.meta or len(children) != len(structure.children):
         raise ArgumentError(f"expected {structure}, got {tree!r:.80}")
     return [leaf for s, child in zip(structure.children, children, strict=True) for leaf in leaves_at(s, child)]
+
+
+check_methods(TreeDef, "tree.TreeDef")

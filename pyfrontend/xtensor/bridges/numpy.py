@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..base import tree
-from ..base.calls import call_with, shown
+from ..base.calls import call_with, in_words
 from ..base.dims import as_names, describe_array
-from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, trimmed
 from ..call.arguments import name_of, needs_function
 from ..labels.xarray import is_dataarray
 from ..ops.shape import transpose
@@ -45,7 +45,7 @@ def named(f: Callable[..., Any], dims: str | Sequence[Any] | EllipsisType = ...)
     name = name_of(f)
     if not isinstance(dims, (str, list, tuple)) and dims is not ...:
         raise ArgumentTypeError(
-            f'xt.named({name}): dims= is a list with the dims of each argument, not {shown(dims)}. Write dims=["x"]'
+            f'xt.named({name}): dims= is a list with the dims of each argument, not {in_words(dims)}. Write dims=["x"]'
         )
     given_dims = () if dims is ... else [dims] if isinstance(dims, str) else dims
     known = [_Dims(name, i, d) for i, d in enumerate(given_dims)]
@@ -66,7 +66,7 @@ def named(f: Callable[..., Any], dims: str | Sequence[Any] | EllipsisType = ...)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f.__doc__
-    return function
+    return trimmed(function)
 
 
 def _leading(count: int) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ..base import tree
-from ..base.calls import shown
+from ..base.calls import check_methods, shown
 from ..base.dims import describe
 from ..base.errors import in_package, user_line
 from ..base.latest import Latest
@@ -459,3 +459,6 @@ def report(made: Compilation) -> None:
         logger.info("%s", made.text())
     else:
         print(f"xtensor: {made.text()}", file=sys.stderr)
+
+
+check_methods(Compilation, "Compilation")

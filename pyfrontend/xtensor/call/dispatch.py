@@ -60,7 +60,8 @@ class Op(Function):
         return f"<function xtensor.{self.__name__}>"
 
     def __reduce__(self) -> Any:
-        rooms = ("xtensor", "xtensor.linalg", "xtensor.nn", "xtensor.random", "xtensor.signal", self.__module__)
+        here = ("linalg", "nn", "random", "signal", "testing", "tree")
+        rooms = ("xtensor", *(f"xtensor.{room}" for room in here), self.__module__)
         for place in rooms:
             if getattr(sys.modules.get(place), self.__name__, None) is self:
                 return _public, (place, self.__name__)

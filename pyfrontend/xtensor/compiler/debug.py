@@ -7,8 +7,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..base.calls import check_made
 from ..base.errors import ArgumentError
-from ..base.files import write_file
+from ..base.files import path_of, write_file
 from ..values.shared import Watch, watches
 from ..values.targets import CPU, Target
 from .options import phases_of
@@ -46,7 +47,7 @@ class dump_phases:  # noqa: N801 (used like a function)
     def __init__(self, directory: str | os.PathLike[str] | None) -> None:
         global _directory
         self._before = _directory
-        _directory = os.fspath(directory) if directory is not None else None
+        _directory = None if directory is None else str(path_of(directory, "xt.debug.dump_phases"))
 
     def __enter__(self) -> dump_phases:
         return self
@@ -118,3 +119,7 @@ def dump(program: Program, target: Target = CPU) -> Path | None:
             "xt.debug.dump_phases, a folder that can be written to"
         ) from None
     return folder
+
+
+check_made(dump_phases, "debug.dump_phases")
+check_made(check_shared, "debug.check_shared")

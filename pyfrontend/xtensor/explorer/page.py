@@ -13,7 +13,7 @@ from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from ..base.calls import shown
+from ..base.calls import check_methods, shown
 from ..base.errors import ArgumentError, ArgumentTypeError, CompileError, file_error
 from ..base.files import path_of, write_file
 from ..compiler import supports
@@ -183,3 +183,6 @@ class Explorer:
             f'<iframe sandbox="allow-scripts" title="xtensor explorer" srcdoc="{inside}" '
             'style="width:100%;height:640px;border:1px solid #8888"></iframe>'
         )
+
+
+check_methods(Explorer, "Explorer")

@@ -76,7 +76,8 @@ def attention(
     sizes = union_sizes("attention", (q, k))
     scores = tuple(d for d in sizes if d != feature)
     allowed = None if mask is None else _checked(mask, q, k, v, names)
-    order = tuple(union_sizes("", [extend(p.zero(q.dtype), sizes, scores), *([] if allowed is None else [allowed]), v]))
+    weights = [extend(p.zero(q.dtype), sizes, scores), *([] if allowed is None else [allowed])]
+    order = tuple(union_sizes("dot", [*weights, v]))
     order = tuple(d for d in order if d != key)
     found = _Attention(names, _reach(causal, window), order).of(q, k, v, allowed)
     return reorder(found, order)

@@ -82,8 +82,9 @@ def forbid_pairs(op: str, xs: Sequence[Tracer], besides: Sequence[str] = ()) -> 
             )  # fmt: skip
 
 
-def resolve(op: str, have: Sequence[str], dim: Any) -> tuple[str, ...]:
-    """The names in `have` that `dim` means: all for None and `...`, else one or several, each once."""
+def resolve(op: str, have: Sequence[str], dim: Any, of: str = "the array") -> tuple[str, ...]:
+    """The names in `have` that `dim` means: all for None and `...`, else one or several, each once. `of`: what errors
+    call the array."""
     if dim is None or dim is ...:
         return tuple(have)
     if hasattr(dim, "dtype") and hasattr(dim, "shape") and not isinstance(dim, np.integer):
@@ -99,15 +100,15 @@ def resolve(op: str, have: Sequence[str], dim: Any) -> tuple[str, ...]:
     names = (dim,) if isinstance(dim, str) else tuple(ordered(dim))
     for name in names:
         if name not in have:
-            raise unknown(op, name, have)
+            raise unknown(op, name, have, of)
         if names.count(name) > 1:
             raise fail(DimensionError, op, f"dim {name!r} is named twice in {names}")
     return names
 
 
-def dims_of(op: str, x: Tracer, dim: Any) -> tuple[str, ...]:
+def dims_of(op: str, x: Tracer, dim: Any, of: str = "the array") -> tuple[str, ...]:
     """The dims of `x` that `dim` means, each of them there and named once."""
-    return resolve(op, x.dims, dim)
+    return resolve(op, x.dims, dim, of)
 
 
 def dim_of(op: str, x: Any, dim: Any, of: str = "the array") -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.calls import in_words
 from ..base.dims import brief, unknown
 from ..base.dtypes import real_of
 from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError, Error
@@ -225,12 +226,17 @@ def sortby(x: ArrayLike, by: str | Sequence[Any], /, ascending: bool = True) -> 
     >>> xt.sortby(heat, "lat").values
     array([4., 3.])
     """
-    keys = [k.to_xarray() if isinstance(k, Concrete) else k for k in ([by] if _is_key(by) else list(by))]
+    keys = [k.to_xarray() if isinstance(k, Concrete) else k for k in ([by] if _is_key(by) else by)]
     for k in keys:
         if isinstance(k, Tracer):
             raise fail(
                 ArgumentTypeError, "sortby", "the order of values is not known while they are traced", k,
                 instead="Write x.isel(time=key.argsort())",
+            )  # fmt: skip
+        if not _is_one(k):
+            raise fail(
+                ArgumentTypeError, "sortby", f"a key is the name of a coordinate or a DataArray, not {in_words(k)}", x,
+                instead='Write x.sortby("lat"), or x.sortby(["year", "month"])',
             )  # fmt: skip
     at = StandIn("sortby", x)
     at.needs([k for k in keys if isinstance(k, str)], "Write x.isel(time=key.argsort())")
@@ -238,6 +244,10 @@ def sortby(x: ArrayLike, by: str | Sequence[Any], /, ascending: bool = True) -> 
 
 
 def _is_key(by: Any) -> bool:
+    return not isinstance(by, (list, tuple))
+
+
+def _is_one(by: Any) -> bool:
     return isinstance(by, str) or hasattr(by, "dims")
 
 
@@ -353,6 +363,8 @@ def interp(
         if d not in at.x.dims:
             raise unknown("interp", d, at.x.dims)
     at.needs(given, "Read two neighbours by position, x.isel(..), and weigh them")
+    for d, label in given.items():
+        _check_between(at, d, label)
     if at.bare.dtype == p.BOOL:
         raise fail(DTypeError, "interp", "bools cannot be interpolated", x, instead='Write x.astype("f4")')
     found = at.asked(lambda s: s.interp(given, method=method))  # type: ignore[arg-type]
@@ -360,6 +372,22 @@ def interp(
     for d in given:
         y = _between(at, y, d, found, method)
     return at.labelled(y, found)
+
+
+def _check_between(at: StandIn, dim: str, label: Any) -> None:
+    """That there are values between the labels along `dim`, and that `label` is one label or several."""
+    own = at.dataset.indexes.get(dim)
+    if own is not None and own.dtype.kind not in "biufcmM" and own.nlevels == 1:
+        problem = f"the labels along {dim!r} are neither numbers nor dates, and nothing lies between them"
+        raise fail(
+            ArgumentTypeError, at.op, problem, at.x,
+            instead=f"Write x.sel({dim}={own[0]!r}) for one of them" if len(own) else "",
+        )  # fmt: skip
+    if label is None or callable(label):
+        raise fail(
+            ArgumentTypeError, at.op, f"the new labels along {dim!r} are numbers or dates, not {in_words(label)}", at.x,
+            instead=f"Write x.interp({dim}=[1.5, 2.5])",
+        )  # fmt: skip
 
 
 def _between(at: StandIn, y: Any, dim: str, found: Any, method: str) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import _native
-from ..base.calls import check_methods
+from ..base.calls import call_with, check_methods
 from ..base.dims import brief, check_name
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
 from ..call.dispatch import op
@@ -21,7 +21,7 @@ from .elementwise import astype
 from .moving import spans
 from .quantiles import median
 from .types import Array, ArrayLike
-from .windows import Reductions, array_of, blocks, checked, reduced
+from .windows import Reductions, array_of, blocks, checked, inside_of, reduced
 
 
 def _coarsened_plan(
@@ -194,12 +194,13 @@ class Coarsen(Reductions):
 
     def reduce(self, function: Callable[..., Any], /, **keywords: Any) -> Any:
         """Returns `function(blocks, dim)`, which reduces each block over `dim`, with the dims of the array."""
-        inside = {d: fresh([*self._array.dims, *self._sizes], f"block_{d}") for d in self._sizes}
+        inside = {d: inside_of(self._array, f"block_{d}") for d in self._sizes}
         over = tuple(inside.values())
         y = _blocks(
             self._array, {d: (d, inside[d]) for d in self._sizes}, self._sizes, self._boundary, self._side
         )  # fmt: skip
-        y = function(y, over if len(over) > 1 else over[0], **keywords)
+        given = [y, over if len(over) > 1 else over[0]]
+        y = call_with("coarsen.reduce", function, given, keywords, roles=("blocks", "dim"))
         return _labelled(y, self._array, self._sizes, self._boundary, self._side)
 
 

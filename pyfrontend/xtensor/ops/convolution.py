@@ -113,9 +113,9 @@ def _kernel_dims(name: str, x: Tracer, w: Tracer, dims: Any, dim: Dims) -> tuple
     places: tuple[str, ...] = tuple(dims.values())
     _not_swapped(name, x, w, dims)
     dims_of(name, x, along)
-    dims_of(f"{name} (kernel)", w, places)
+    dims_of(name, w, places, "the kernel")
     over = dims_of(name, x, dim)
-    dims_of(f"{name} (kernel)", w, over)
+    dims_of(name, w, over, "the kernel")
     for d in places:
         if d in x.dims:
             raise fail(DimensionError, name, f"the kernel's dim {d!r} is one of x, too", x, w)
@@ -499,7 +499,7 @@ def convolve(x: ArrayLike, k: ArrayLike, /, dims: tuple[str, str], mode: str = "
         )  # fmt: skip
     _not_swapped("signal.convolve", x, k, {time: kernel})
     dims_of("signal.convolve", x, time)
-    dims_of("signal.convolve (kernel)", k, kernel)
+    dims_of("signal.convolve", k, kernel, "the kernel")
     if kernel == time:
         into = fresh((*x.dims, *k.dims), "kernel")
         k, kernel = build.rename(k, {kernel: into}), into

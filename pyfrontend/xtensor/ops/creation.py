@@ -109,6 +109,8 @@ def _made(name: str, make: Callable[..., Any], *args: Any, **keywords: Any) -> n
         return make(*args, **keywords)
     except OverflowError:
         raise fail(ArgumentError, name, "a number is larger than any float") from None
+    except ValueError as error:  # "Maximum allowed size exceeded"
+        raise fail(ArgumentError, name, str(error).lower(), instead="Make fewer elements") from None
     except MemoryError as error:
         what = str(error).partition("for an array")[0].replace("Unable to allocate ", "") or "the array"
         raise fail(MemoryError_, name, f"no memory for {what.strip()}", instead="Make fewer elements") from None

@@ -6,12 +6,13 @@ which is differentiable. By codes that are computed, `groupby(codes, num_groups=
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base.calls import check_methods
+from ..base.calls import call_with, check_methods, in_words, shown
 from ..base.dims import brief, unknown
 from ..base.errors import (
     ArgumentError,
@@ -390,7 +391,9 @@ class GroupBy:
             )  # fmt: skip
         places = [np.flatnonzero(g.known == i) for i in range(g.count)]
         whole = relabelled(self._at.bare, self._at.labels, is_dataarray(self._x)) if self._at else self._x
-        parts = [function(isel(whole, {dim: [int(i) for i in at]}), *args, **keywords) for at in places if len(at)]
+        groups = [isel(whole, {dim: [int(i) for i in at]}) for at in places if len(at)]
+        op, roles = f"{self._name}.map", ["part", *map(shown, args)]
+        parts = [call_with(op, function, [part, *args], keywords, roles) for part in groups]
         if not parts:
             raise fail(ArgumentError, f"{self._name}.map", "no group has elements", self._x)
         parts = [returned(f"{self._name}.map", part, self._x) for part in parts]
@@ -407,7 +410,7 @@ class GroupBy:
         return there.labelled(there.bare, there.dataset.assign_coords({g.into: g.indexes[g.into][kept]}))
 
 
-check_methods(GroupBy, "groupby")
+check_methods(GroupBy, lambda groups: groups._name)
 
 
 def _sought(name: str, index: Any, wanted: Any, x: Any) -> np.ndarray:
@@ -519,11 +522,36 @@ def groupby_bins(x: ArrayLike, group: Any, bins: Any, /, **options: Any) -> Grou
 
     at = StandIn("groupby_bins", x)
     labels = labels_for(at, group)
+    if bins is None or isinstance(bins, (str, bytes)) or not (np.ndim(bins) or isinstance(bins, (int, np.integer))):
+        raise fail(
+            ArgumentTypeError, "groupby_bins", f"bins are edges, or a number of bins, not {in_words(bins)}", x,
+            instead=f'Write x.groupby_bins("{labels.name}", [0, 10, 20])',
+        )  # fmt: skip
     try:
         grouper = groupers.BinGrouper(bins=bins, **options)
     except TypeError as error:
         raise fail(ArgumentTypeError, "groupby_bins", str(error), x) from None
+    except ValueError as error:
+        raise fail(ArgumentError, "groupby_bins", _uncapitalized(error), x) from None
     return GroupBy("groupby_bins", x, encoded(at, grouper, labels, f"{labels.name}_bins"), at)
+
+
+def _check_span(span: Any, dim: str, x: Any) -> None:
+    """That pandas knows a span of time; its own message repeats itself."""
+    import pandas
+
+    try:
+        pandas.tseries.frequencies.to_offset(span)
+    except ValueError:
+        raise fail(
+            ArgumentError, "resample", f"{span!r:.40} is not a frequency of pandas", x,
+            instead=f'Write x.resample({dim}="1D") for days, "MS" for months, "6h" for six hours',
+        ) from None  # fmt: skip
+
+
+def _uncapitalized(error: Exception) -> str:
+    text = str(error).rstrip(".")
+    return f"{text[:1].lower()}{text[1:]}"
 
 
 def resample(
@@ -567,6 +595,12 @@ def resample(
         raise fail(ArgumentError, "resample", f"dim {dim!r} has no dates", x, instead=UNLABELLED)
     grouper = freq
     if not isinstance(freq, groupers.Resampler):
+        if not isinstance(freq, (str, datetime.timedelta, np.timedelta64)) and not hasattr(freq, "freqstr"):
+            raise fail(
+                ArgumentTypeError, "resample", f"a span is a frequency of pandas, not {in_words(freq)}", x,
+                instead=f'Write x.resample({dim}="1D"), or "MS" for months',
+            )  # fmt: skip
+        _check_span(freq, dim, x)
         how: Any = {"closed": closed, "label": label, "offset": offset, "origin": origin}
         grouper = groupers.TimeResampler(freq=freq, **how)
     return GroupBy("resample", x, encoded(at, grouper, at.dataset[dim], dim), at)

@@ -93,6 +93,8 @@ class StandIn:
         except KeyError as error:
             missing = str(error.args[0] if error.args else error)
             missing = missing.partition(". Variables on the dataset")[0]  # among which are the stand-in's own
+            if (dim := missing.strip("'\"")) in self.x.dims and dim not in self.dataset.indexes:
+                raise self._error(LabelError, f"dim {dim!r} has no labels") from None
             raise self._error(LabelError, f"no such label: {missing}") from None
         except (IndexError, ValueError, NotImplementedError) as error:
             raise self._error(ArgumentError, _first_line(error)) from None

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from .. import _native
+from ..base.calls import in_words
 from ..base.dims import check_name
-from ..base.errors import ArgumentError, DimensionError, DTypeError, IndexError_
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, IndexError_
 from ..call.dispatch import op, tracing
 from ..call.opened import room
 from ..trace import build
@@ -107,7 +108,7 @@ class _Pair:
     def __init__(
         self, name: str, x: ArrayLike, y: ArrayLike, dim: Dims, weights: ArrayLike | None, skipna: bool | None
     ) -> None:
-        given = [as_tracer(v) for v in (x, y) if v is not None] + ([] if weights is None else [as_tracer(weights)])
+        given = [as_tracer(v) for v in (x, y)] + ([] if weights is None else [as_tracer(weights)])
         values = p.promote_mean(*given)
         self.dtype = values[0].dtype
         forbid_outer(name, values)
@@ -433,6 +434,8 @@ def histogram(
     if is_even:
         n = integer("histogram", bins, "bins", least=1)
         if range is not None:
+            if not isinstance(range, (tuple, list)) or len(range) != 2:
+                raise fail(ArgumentTypeError, "histogram", f"range is a pair (low, high), not {in_words(range)}", x)
             low, high = (float(number("histogram", r, "an end of the range")) for r in range)
             if not low <= high or not np.isfinite([low, high]).all():
                 raise fail(ArgumentError, "histogram", f"range is (low, high), two finite numbers, not {range}")

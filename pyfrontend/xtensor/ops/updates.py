@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _native
 from ..base.calls import check_methods, checked
-from ..base.dims import describe
+from ..base.dims import describe, describe_array
 from ..base.errors import ArgumentError, ArgumentTypeError, DeviceError, DimensionError, DTypeError, Error, SizeError
 from ..base.lacking import lacks, methods_of
 from ..call.arrays import array, as_array
@@ -166,6 +166,8 @@ class Selection:
             raise fail(ArgumentError, "at.get", f"mode is one of {READ_MODES}, not {mode!r}")
         if fill_value is not None and mode != "fill":
             raise fail(ArgumentError, "at.get", 'fill_value goes with mode="fill"')
+        if getattr(fill_value, "dims", ()):
+            raise fail(DimensionError, "at.get", f"fill_value is one number, not {describe_array(fill_value)}", self._x)
         return read("at.get", self._x, self._indexers, mode=mode, fill_value=fill_value)
 
     def set(self, v: ArrayLike, mode: str | None = None) -> Array:

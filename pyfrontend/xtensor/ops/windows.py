@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _native
-from ..base.calls import check_methods
+from ..base.calls import call_with, check_methods
 from ..base.dims import brief, check_name, unknown
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
 from ..base.lacking import lacks, methods_of
@@ -340,6 +340,11 @@ class Reductions:
         return self._reduce("std")
 
 
+def inside_of(x: Any, name: str) -> str:
+    """The name of a new dim that the user's function sees: this one, unless the array has it."""
+    return fresh(x.dims, name) if name in x.dims else name
+
+
 class Rolling(Reductions):
     """Sliding windows of an array, one for each element: it ends there, or, with `center`, lies around it.
 
@@ -394,11 +399,12 @@ class Rolling(Reductions):
         The result is NaN for windows with fewer than `min_periods` elements that are not NaN. In other windows,
         elements beyond the array are NaN: `function` has to leave NaN out.
         """
-        names = {d: fresh([*self._array.dims, *self._sizes], f"window_{d}") for d in self._sizes}
+        names = {d: inside_of(self._array, f"window_{d}") for d in self._sizes}
         over = tuple(names.values())
         steps = dict.fromkeys(names, 1)
         y = _construct(self._array, names, self._sizes, self._center, steps, float("nan"))
-        y = function(y, over if len(over) > 1 else over[0], **keywords)
+        given = [y, over if len(over) > 1 else over[0]]
+        y = call_with("rolling.reduce", function, given, keywords, roles=("windows", "dim"))
         return self._of_enough(y, self._counts("f4"))
 
     def _counts(self, dtype: str) -> Any:

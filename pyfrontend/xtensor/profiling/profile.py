@@ -18,6 +18,7 @@ from typing import Any, cast
 import numpy as np
 
 from .. import _native
+from ..base.calls import check_made, check_methods
 from ..base.errors import ArgumentError, file_error, trimmed
 from ..base.files import path_of, write_file
 from ..compiler.profiled import Kernel, kernel_of, kernels_of, program_of
@@ -395,3 +396,7 @@ def _event_of(of: Named | None, is_share: bool, sizes: tuple[int, ...]) -> dict[
         flops = None  # most of them are those of its kernels
     work = {key: n for key, n in (("bytes", moved), ("flops", flops)) if n is not None}
     return {"name": of.name, "cat": kernel.kind, "args": {**told, **work}}
+
+
+check_made(profile, "profile")
+check_methods(profile, "profile")

@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from ..base.calls import shown
+from ..base.calls import check_methods, shown
 from ..base.dims import brief, describe
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, Error
 from ..call.arrays import as_array
@@ -298,3 +298,6 @@ def _fold_in(words: ArrayLike, data: ArrayLike, /) -> Array:
     found = t.joined(t.threefry(t.stream_of(w), high, build.cast(x, t.U4)))
     sizes = {d: n for y in (w, x) for d, n in traced_sizes(y.sizes).items()}
     return extend(found, sizes, tuple(sizes))
+
+
+check_methods(Key, "random.Key")

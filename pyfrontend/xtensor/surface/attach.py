@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import debug, fft, linalg, nn, optim, random, signal
+from .. import debug, fft, linalg, nn, optim, random, signal, tree
 from ..base.errors import trimmed
 from ..base.named import Labelled, Named
 from ..call.dispatch import plain
@@ -67,7 +67,7 @@ def attach() -> None:
     setattr(Tracer, "__array_function__", _array_function)  # noqa: B010 (type checkers know no such method)
     for cls, html_of in SHOWN.items():
         setattr(cls, "_repr_html_", html_of)  # noqa: B010 (it knows more than its class may)
-    for module in (debug, fft, linalg, nn, optim, random, signal):
+    for module in (debug, fft, linalg, nn, optim, random, signal, tree):
         for name in module.__all__:
             if isinstance(function := getattr(module, name), FunctionType):
                 setattr(module, name, plain(function, f"{module.__name__.partition('.')[2]}.{name}"))

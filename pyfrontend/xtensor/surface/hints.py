@@ -50,6 +50,15 @@ _METHODS = {
     "reset_coords": "write x.drop_vars(\"time\")",
     **dataarrays.VALUES,
 }  # fmt: skip
+# What changes an array in PyTorch, by its name without the underscore.
+_IN_PLACE = {
+    "requires_grad": _GRAD, "zero": "arrays do not change: write xt.zeros_like(x)",
+    "fill": "arrays do not change: write xt.full_like(x, value)", "copy": "arrays do not change: write y in its place",
+    "detach": "write xt.stop_gradient(x)",
+    **dict.fromkeys(("index_add", "scatter_add", "scatter", "index_copy", "index_put", "index_fill"),
+                    "arrays do not change: write x.at(time=index).add(v), or .set(v)"),
+    **dict.fromkeys(("masked_fill", "masked_scatter"), "arrays do not change: write xt.where(mask, value, x)"),
+}  # fmt: skip
 # Of traced arrays alone, before the others.
 _TRACED = {
     "numpy": _RETURNED, "tolist": _RETURNED,
@@ -184,8 +193,23 @@ def method_instead(name: str, traced: bool, dims: Sequence[str] = ()) -> str | N
         labels = "" if traced else f", its labels, if there are any, x.coords[{name!r}]"
         return f"it is a dim: its size is x.sizes[{name!r}]{labels}"
     return (
-        (_TRACED.get(name) if traced else None) or _METHODS.get(name) or _EITHER.get(name) or _function(name, "(x, ..)")
+        in_place(name)
+        or (_TRACED.get(name) if traced else None)
+        or _METHODS.get(name)
+        or _EITHER.get(name)
+        or _function(name, "(x, ..)")
     )
+
+
+def in_place(name: str) -> str | None:
+    """What to write for a method of PyTorch's that changes its array: x.add_(v)."""
+    if not name.endswith("_"):
+        return None
+    own = name[:-1]
+    if found := _IN_PLACE.get(own) or _METHODS.get(own):
+        return found
+    found = _function(own, "(x, ..)")
+    return f"arrays do not change: {found.replace('write ', 'write x = ')}" if found else None
 
 
 def numpy_instead(name: str, traced: bool) -> str:

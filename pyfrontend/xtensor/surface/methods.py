@@ -549,4 +549,8 @@ class LabelMethods(ArrayMethods):
 
 for _name, _method in list(vars(ArrayMethods).items()):
     if callable(_method) and (not _name.startswith("_") or _name == "__getitem__"):
-        setattr(ArrayMethods, _name, checked(_method))
+        _called = {"__getitem__": "isel"}.get(_name, _name if hasattr(functions, _name) else f"Array.{_name}")
+        setattr(ArrayMethods, _name, checked(_method, name=_called))
+
+
+LabelMethods.to_xarray = checked(LabelMethods.to_xarray, name="Array.to_xarray")  # type: ignore[method-assign]

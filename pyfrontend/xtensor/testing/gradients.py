@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes, tree
+from ..base.calls import in_words
 from ..base.errors import ArgumentError, ArgumentTypeError
 from ..call.arrays import array, as_array
-from ..call.dispatch import plain
 from ..ops.arguments import integer
 from ..transforms.jit import jit
 from ..transforms.jvp import jvp
@@ -21,7 +21,6 @@ _STEP = {"float64": 1e-5, "float32": 1e-2, "float16": 0.1, "bfloat16": 0.1}
 _TOLERANCE = {"float64": 1e-6, "float32": 3e-2, "float16": 0.2, "bfloat16": 0.3}
 
 
-@plain
 def check_gradients(
     f: Callable[..., Any],
     args: Sequence[Any],
@@ -47,24 +46,26 @@ def check_gradients(
     Example:
     >>> xt.testing.check_gradients(lambda x: xt.sum(xt.sin(x)), (xt.array([1.0, 2.0], "i"),), order=2)
     """
-    if integer("check_gradients", order, "order", least=1) > 8:
+    if not callable(f):
+        raise ArgumentTypeError(f"xt.testing.check_gradients needs a function, got {in_words(f)}")
+    if integer("testing.check_gradients", order, "order", least=1) > 8:
         raise ArgumentError(
-            f"check_gradients: order is 8 or less, got {order}: each further order at least doubles the work"
+            f"xt.testing.check_gradients: order is 8 or less, got {order}: each further order at least doubles the work"
         )
     if isinstance(modes, str) or not modes:
-        raise ArgumentError(f"check_gradients: modes are a tuple of 'forward' and 'reverse', got {modes!r}")
+        raise ArgumentError(f"xt.testing.check_gradients: modes are a tuple of 'forward' and 'reverse', got {modes!r}")
     for mode in modes:
         if mode not in ("forward", "reverse"):
-            raise ArgumentError(f"check_gradients: modes are 'forward' and 'reverse', got {mode!r}")
+            raise ArgumentError(f"xt.testing.check_gradients: modes are 'forward' and 'reverse', got {mode!r}")
     if not isinstance(args, (tuple, list)):
         raise ArgumentTypeError(
-            f"check_gradients: args is a tuple, one entry per argument of f, got {type(args).__name__}. "
-            "Write check_gradients(f, (x,))"
+            f"xt.testing.check_gradients: args is a tuple, one entry per argument of f, not {in_words(args)}. "
+            "Write xt.testing.check_gradients(f, (x,))"
         )
     primals = tree.map(lambda x: array(x) if isinstance(x, (int, float, complex)) else as_array(x), tuple(args))
     floats = [dtypes.real_of(x.dtype).name for x in tree.leaves(primals) if dtypes.is_inexact(x.dtype)]
     if not floats:
-        raise ArgumentError("check_gradients: no argument is a float array")
+        raise ArgumentError("xt.testing.check_gradients: no argument is a float array")
     worst = max(floats, key=lambda name: _STEP[name])
     step = _STEP[worst] if step is None else step
     rtol = _TOLERANCE[worst] if rtol is None else rtol

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes, tree
+from ..base.calls import in_words
 from ..base.dims import as_names
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, ArgumentTypeError
 from ..call.arrays import array, as_array
 from ..transforms.grad import grad
 from ..transforms.jit import jit
@@ -49,9 +50,18 @@ def check_vectorized(
     Example:
     >>> xt.testing.check_vectorized(lambda x: xt.sin(x), (xt.array([1.0, 2.0], "run"),), "run")
     """
+    if not callable(f):
+        raise ArgumentTypeError(f"xt.testing.check_vectorized needs a function, got {in_words(f)}")
+    if not isinstance(args, (tuple, list)):
+        raise ArgumentTypeError(
+            f"xt.testing.check_vectorized: args is a tuple, one entry per argument of f, not {in_words(args)}. "
+            "Write xt.testing.check_vectorized(f, (x,), dims)"
+        )
     for check in checks:
         if check not in _CHECKS:
-            raise ArgumentError(f"check_vectorized: checks are {', '.join(map(repr, _CHECKS))}; got {check!r}")
+            raise ArgumentError(
+                f"xt.testing.check_vectorized: checks are {', '.join(map(repr, _CHECKS))}; got {check!r}"
+            )
     names = as_names(dims)
     primals = tree.map(lambda x: array(x) if isinstance(x, (int, float, complex)) else as_array(x), tuple(args))
     leaves, structure = tree.flatten(primals)

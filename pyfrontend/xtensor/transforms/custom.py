@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..base import dtypes, tree
-from ..base.calls import call_with, checked, in_words, shown
+from ..base.calls import call_with, check_made, checked, in_words, shown
 from ..base.dims import describe
-from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, Error
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, Error, users_frames
 from ..base.lacking import lacks
 from ..call.arguments import name_of, signature_of
 from ..ir import context as c
@@ -126,7 +126,7 @@ class custom_derivative(Pickled):  # noqa: N801 (used like a function)
                 return call_with("custom_derivative", self.fn, args, kwargs)
             return _Call(self, self._positional(args, kwargs)).run()
         except Error as error:
-            raise error.with_traceback(None) from None
+            raise error.with_traceback(users_frames(error.__traceback__)) from None
 
     def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """All arguments in the order of the parameters, defaults included: rules know positions only."""
@@ -159,7 +159,7 @@ def _with_rules(
 def _check_rules(*rules: Any) -> None:
     for rule in rules:
         if not callable(rule):
-            raise ArgumentTypeError(f"xt.custom_derivative: a rule is a function, got {type(rule).__name__}")
+            raise ArgumentTypeError(f"xt.custom_derivative: a rule is a function, got {in_words(rule)}")
 
 
 class _Call:
@@ -328,3 +328,6 @@ def _pair(given: Any, what: str, form: str) -> tuple[Any, Any]:
     if not isinstance(given, tuple) or len(given) != 2:
         raise ArgumentTypeError(f"{what} must return {form}, got {shown(given)}")
     return given
+
+
+check_made(custom_derivative, "custom_derivative")

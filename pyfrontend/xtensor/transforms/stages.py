@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _native
+from ..base.calls import check_methods
 from ..base.dims import describe_array
 from ..base.errors import ArgumentTypeError, DeviceError, DimensionError, DTypeError, Error, SizeError, trimmed
 from ..call.compilations import History, code_of, key_of
@@ -183,3 +184,8 @@ class Compiled(Lowered):
         except TypeError as error:
             raise self._misfit(given) or ArgumentTypeError(str(error)) from None
         return self.program.tree.unflatten(self.program.leaves(results))
+
+
+check_methods(Traced, "Traced")
+check_methods(Lowered, "Lowered")
+check_methods(Compiled, "Compiled")

@@ -14,9 +14,9 @@ import numpy as np
 
 from .. import _native
 from ..base import dtypes
-from ..base.calls import int_text
+from ..base.calls import checked, int_text
 from ..base.dims import as_names, describe
-from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, trimmed
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
 from ..base.lacking import is_traced
 from ..base.named import Labelled
 from ..base.ranges import does_not_fit, fits
@@ -61,7 +61,6 @@ class Array(_native.Array, Labelled):
         """Whether the dtype gives way to others, as that of a Python number does."""
         return self.type.weak
 
-    @trimmed
     def to(self, device: str) -> Array:
         """Returns the array on a device, "cpu" or "vulkan"; the array itself if it is there.
 
@@ -264,6 +263,10 @@ def _as_numpy(data: Any, dtype: dtypes.DType | None, copy: bool | None) -> np.nd
     try:
         values = np.asarray(data)
     except ValueError as error:
+        if "inhomogeneous" in str(error):
+            raise ArgumentError(
+                "xt.array: the lists have different lengths. Write lists of one length, for example filled up with NaN"
+            ) from None
         raise ArgumentError(f"xt.array: {error}") from None
     except (TypeError, RuntimeError) as error:
         if isinstance(data, (list, tuple)) and any(is_traced(x) for x in data):
@@ -319,3 +322,7 @@ def _wrong_count(names: tuple[str, ...], shape: tuple[int, ...]) -> DimensionErr
     return DimensionError(
         f"{len(names)} dim name{'s' * (len(names) != 1)} {names} for data of shape {shape}: give one name per axis"
     )
+
+
+for _name in ("item", "to", "to_numpy"):
+    setattr(Array, _name, checked(getattr(Array, _name), name=f"Array.{_name}"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _native
+from ..base.calls import in_words
 from ..base.dims import as_names
 from ..base.errors import ArgumentTypeError, DimensionError, DTypeError, UnsupportedError
 from .array import Array
@@ -27,7 +28,7 @@ def from_dlpack(x: Any, dims: Any) -> Array:
     [1. 2.]
     """
     if not hasattr(x, "__dlpack__"):
-        raise ArgumentTypeError(f"from_dlpack needs an object with __dlpack__, got {type(x).__name__}")
+        raise ArgumentTypeError(f"from_dlpack needs an object with __dlpack__, got {in_words(x)}")
     names = as_names(dims)
     try:
         made: Array = _native.from_dlpack(x, names)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.calls import shown
+from ..base.calls import check_made, in_words, shown
 from ..base.dims import check_name, describe
 from ..base.errors import ArgumentTypeError, DimensionError, SizeError
 from .mpi import PATIENCE, Communicator, agreement_of, connect, library
@@ -157,7 +157,7 @@ class Layout:
 
     def __init__(self, mesh: Any, split: Any, deterministic: Any = False, sizes: Any = None) -> None:
         if not isinstance(mesh, Mesh):
-            raise ArgumentTypeError(f"mesh= takes an xt.Mesh, got {type(mesh).__name__}")
+            raise ArgumentTypeError(f"mesh= takes an xt.Mesh, got {in_words(mesh)}")
         if not isinstance(split, Mapping):
             raise ArgumentTypeError(f"split= takes a dict from dims of arrays to dims of the mesh, got {split!r:.60}")
         self.mesh = mesh
@@ -323,3 +323,6 @@ class Layout:
         """What is equal in all processes that run a program, here as text, together."""
         layout = f"{sorted(self.split.items())} {self.blocks} {sorted(self.sizes.items())}"
         return f"{self.mesh.number} {self.mesh!r} {layout} {program}"
+
+
+check_made(Mesh, "Mesh")

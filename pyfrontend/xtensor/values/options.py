@@ -16,9 +16,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import _native
+from ..base.calls import check_made
 from ..base.dims import suggestion
 from ..base.dtypes import FLOATS, DType, as_dtype, is_float
-from ..base.errors import ArgumentError, trimmed
+from ..base.errors import ArgumentError
 from .devices import named
 
 _F8 = FLOATS[-1]
@@ -132,7 +133,7 @@ def profiled(on: bool = True) -> AbstractContextManager[None]:
 def _float(dtype: Any) -> DType:
     found = as_dtype(dtype)
     if not is_float(found):
-        raise ArgumentError(f'option default_float= is a dtype of floats, as "f4" or "f8", got {dtype!r}')
+        raise ArgumentError(f'xt.option: default_float= is a dtype of floats, as "f4" or "f8", got {dtype!r}')
     return found
 
 
@@ -170,7 +171,6 @@ class option:  # noqa: N801 (used like a function)
 
     _entered = True  # until the arguments are read: there is nothing to set
 
-    @trimmed
     def __init__(self, **options: Any) -> None:
         if "device" in options:
             options["device"] = named(options["device"])
@@ -182,11 +182,11 @@ class option:  # noqa: N801 (used like a function)
             if name not in _CHOICES:
                 have = (*_CHOICES, *_READ)
                 raise ArgumentError(
-                    f"there is no option {name!r}; options are {', '.join(have)}{suggestion(name, have)}"
+                    f"xt.option: there is no option {name!r}; options are {', '.join(have)}{suggestion(name, have)}"
                 )
             if value not in _CHOICES[name]:
                 allowed = " or ".join(map(repr, _CHOICES[name]))
-                raise ArgumentError(f"option {name}= is {allowed}, got {value!r}")
+                raise ArgumentError(f"xt.option: {name}= is {allowed}, got {value!r}")
         if "strict" in options:
             options.setdefault("outer", "forbid" if options["strict"] else "allow")
         self._log = options.pop("log", _NOT_SET)
@@ -220,3 +220,6 @@ class option:  # noqa: N801 (used like a function)
             # Outside of any block the process's options hold; inside of one the change stays until its end.
             outside = (None, _NOT_SET)
             _restore(*(outside if self._before == [outside] else (self._mine, _log_here.get())))
+
+
+check_made(option, "option")

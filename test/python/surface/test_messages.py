@@ -39,7 +39,11 @@ MESSAGES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         xt.ArgumentTypeError,
         r"random.permutation: the array has the dims \('time', 'ch'\).*dim='time'",
     ),
-    "choice of two dims": (lambda: xt.random.choice(KEY, X, n=2), xt.ArgumentTypeError, "random.choice: .*dim='time'"),
+    "choice of two dims": (
+        lambda: xt.random.choice(KEY, X, n=2),
+        xt.ArgumentTypeError,
+        "random.choice: .*dim='time'",
+    ),
     "trapezoid": (lambda: xt.trapezoid(X, V, dim="time"), xt.DimensionError, "no dim 'time'; x's dims are 'ch'"),
     "interp": (
         lambda: xt.interp(1.5, xt.arange(4.0, dim="time"), V, dim="time"),
@@ -148,7 +152,11 @@ MESSAGES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         r"grad\(<lambda>\): argument \[0\], a NumPy array of shape \(3,\) has no named dims",
     ),
     "back of NumPy": (lambda: xt.vjp(xt.sin, V)[1](np.ones(3)), xt.DimensionError, "^xt.vjp: the cotangent of shape"),
-    "push of NumPy": (lambda: xt.linearize(xt.sin, V)[1](np.ones(3)), xt.DimensionError, "^xt.linearize: the tangent"),
+    "push of NumPy": (
+        lambda: xt.linearize(xt.sin, V)[1](np.ones(3)),
+        xt.DimensionError,
+        "^xt.linearize: the tangent",
+    ),
 }  # fmt: skip
 
 # The same in loops, in traced functions, and of elements to update.
@@ -188,7 +196,11 @@ MESSAGES |= {
         xt.ArgumentError,
         r"It starts as \(\*, \*\) and <lambda> returns \*;",
     ),
-    "no pair for a carry": (lambda: xt.fori_loop(0, 3, lambda i, c: None, (V, V)), xt.ArgumentTypeError, r"\(\*, \*\)"),
+    "no pair for a carry": (
+        lambda: xt.fori_loop(0, 3, lambda i, c: None, (V, V)),
+        xt.ArgumentTypeError,
+        r"\(\*, \*\)",
+    ),
     "an option of jit": (
         lambda: xt.jit(lambda v: v, dynamic_dim=("ch",)),  # type: ignore[call-arg]
         xt.ArgumentTypeError,
@@ -277,6 +289,114 @@ MESSAGES |= {
 def test_a_format_for_text_is_for_all_arrays() -> None:
     assert f"{xt.array(1.5):.2f}" == "1.50" and f"{V!s:>80}".endswith("]") and f"{V:>80}".endswith("]")
     xt.jit(lambda v: print(f"{v}") or v)(V)
+
+
+NAMED = xt.as_array(xr.DataArray([1.0, 2.0], dims="kind", coords={"kind": ["a", "b"]}))
+
+# The function that was called, and no helper of it; what is missing, and what to write.
+MESSAGES |= {
+    "fillna of a text": (
+        lambda: V.fillna("a"),
+        xt.ArgumentTypeError,
+        r"^xt.Array.fillna: expected an array, .*the string 'a' \(operands: float64 \(ch: 3\)\)",
+    ),
+    "a window's dims": (
+        lambda: X.rolling(time=2).reduce(lambda w, dim: w.mean("windw_time")),
+        xt.DimensionError,
+        "^xt.mean: there is no dim 'windw_time'; .*'time', 'ch', 'window_time'; did you mean 'window_time'",
+    ),
+    "a window's function": (
+        lambda: X.rolling(time=2).reduce(lambda w: w),
+        xt.ArgumentTypeError,
+        r"^xt.rolling.reduce: <lambda> gets 2 arguments, \(windows, dim\), and takes \(w\)",
+    ),
+    "ones_like": (lambda: xt.ones_like([1]), xt.ArgumentTypeError, "^xt.ones_like: a list is not an array"),
+    "divmod": (lambda: xt.divmod(V, "a"), xt.ArgumentTypeError, "^xt.divmod: expected an array"),  # type: ignore[arg-type]
+    "matmul": (lambda: xt.matmul(V, xt.ones(ch=4)), xt.SizeError, r"^xt.matmul: .*\(ch: 3\), float64 \(ch: 4\)"),
+    "idxmax": (
+        lambda: V.idxmax("hc"),
+        xt.DimensionError,
+        "^xt.idxmax: there is no dim 'hc'; the array's dims are 'ch'",
+    ),
+    "keys of attention": (
+        lambda: xt.nn.attention(xt.ones(q=2, f=3), xt.ones(k=2, f=3), xt.ones(k=4, v=3), ("q", "k", "f")),
+        xt.SizeError,
+        r"^xt.nn.attention: dim 'k' has size 2 here and 4 there \(operands: .*\(q: 2, f: 3\), .*\(k: 2, f: 3\)",
+    ),
+    "weights of a mean": (lambda: X.weighted(xt.ones(time=3)).mean(), xt.SizeError, "^xt.weighted.mean: dim 'time'"),
+    "resampled": (lambda: DATED.resample(time="2D").mean("tmie"), xt.DimensionError, "^xt.resample.mean: "),
+    "a function of ours that is wrong for map": (
+        lambda: xt.map(xt.linalg.det, X, "time"),
+        xt.DimensionError,
+        "^xt.linalg.det: there is no dim 'row'",
+    ),
+    "a kernel's dim": (
+        lambda: xt.nn.conv(X, X, {"time": "k"}),
+        xt.DimensionError,
+        "^xt.nn.conv: .*the kernel's dims",
+    ),
+    "diff without a dim": (lambda: xt.diff(X), xt.ArgumentTypeError, r"missing .* 'dim'. Write dim='time'"),  # type: ignore[call-arg]
+    "normal without a key": (
+        lambda: xt.random.normal(time=3),  # type: ignore[call-arg, arg-type]
+        xt.ArgumentTypeError,
+        r"Write key = xt.random.key\(0\)",
+    ),
+    "parameters of an optimizer": (
+        lambda: xt.optim.adam(params=V),  # type: ignore[call-arg]
+        xt.ArgumentTypeError,
+        r"optimizer.init\(parameters\)",
+    ),
+    "step of an optimizer": (
+        lambda: xt.optim.adam(0.1).step(),  # type: ignore[attr-defined]
+        AttributeError,
+        r"write parameters, state = optimizer.update",
+    ),
+    "an option by position": (
+        lambda: xt.option(True),  # type: ignore[call-arg]
+        xt.ArgumentTypeError,
+        r"^xt.option: .*xt.option\(strict=True\)",
+    ),
+    "an option's value": (lambda: xt.option(nan=True), xt.ArgumentError, "^xt.option: nan= is 'allow' or 'raise'"),
+    "item of a position": (lambda: V.item(0), xt.ArgumentTypeError, r"^xt.Array.item: .*x.isel\(time=0\).item\(\)"),  # type: ignore[call-arg]
+    "a device": (lambda: V.to("gpu"), xt.DeviceError, "^xt.Array.to: there is no device 'gpu'"),
+    "lists of different lengths": (
+        lambda: xt.array([[1, 2], [3]], ("a", "b")),
+        xt.ArgumentError,
+        "^xt.array: the lists have different lengths",
+    ),
+    "a range of histogram": (lambda: xt.histogram(V, 3, range=3), xt.ArgumentTypeError, "range is a pair"),  # type: ignore[arg-type]
+    "sortby a number": (lambda: NAMED.sortby(3), xt.ArgumentTypeError, r'Write x.sortby\("lat"\)'),  # type: ignore[arg-type]
+    "bins": (lambda: DATED.groupby_bins("time", None), xt.ArgumentTypeError, "bins are edges, or a number of bins"),
+    "a span": (lambda: DATED.resample(time="1X"), xt.ArgumentError, r"'1X' is not a frequency.*\(time=\"1D\"\)"),
+    "between words": (
+        lambda: NAMED.interp(kind=1.5),
+        xt.ArgumentTypeError,
+        r"neither numbers nor dates.*x.sel\(kind='a'\)",
+    ),
+    "loc without labels": (lambda: V.loc["a"], xt.LabelError, "^xt.sel: dim 'ch' has no labels"),
+    "fill_value of get": (
+        lambda: V.at(ch=9).get(mode="fill", fill_value=X),
+        xt.DimensionError,
+        "^xt.at.get: fill_value",
+    ),
+    "in place": (lambda: V.add_(1.0), AttributeError, r"arrays do not change: write x = xt.add\(x"),  # type: ignore[attr-defined]
+    "zeros in place": (lambda: V.zero_(), AttributeError, r"write xt.zeros_like\(x\)"),  # type: ignore[attr-defined]
+    "unflatten, swapped": (
+        lambda: xt.tree.unflatten([1.0], xt.tree.structure([1.0])),  # type: ignore[arg-type]
+        xt.ArgumentTypeError,
+        "^xt.tree.unflatten: the structure comes first",
+    ),
+    "a function of trees": (
+        lambda: xt.tree.map(lambda a: a, {"w": V}, {"w": V}),
+        xt.ArgumentTypeError,
+        r"^xt.tree.map: <lambda> gets 2 arguments, .*and takes \(a\)",
+    ),
+    "check_vectorized of no tuple": (
+        lambda: xt.testing.check_vectorized(xt.sin, None, "ch"),  # type: ignore[arg-type]
+        xt.ArgumentTypeError,
+        "^xt.testing.check_vectorized: args is a tuple",
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", MESSAGES)
