@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from ..base.calls import call_with, in_words
-from ..base.errors import ArgumentTypeError, Error
+from ..base.errors import ArgumentTypeError, Error, users_frames
 from ..call.dispatch import plain
 from ..ir import context as c
 from ..trace.control import name_of
@@ -72,7 +72,7 @@ class _Checkpointed(Pickled, Generic[P, R]):
             try:
                 found: R = call_with("checkpoint", f, args, kwargs)  # nothing is kept for a derivative here
             except Error as error:
-                raise error.with_traceback(None) from None
+                raise error.with_traceback(users_frames(error.__traceback__)) from None
             return found
         regions = Regions(1, always=True)
         leaves, structure = regions.trace(

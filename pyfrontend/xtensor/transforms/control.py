@@ -14,7 +14,7 @@ import numpy as np
 
 from ..base.calls import call_with, in_words
 from ..base.dims import check_name
-from ..base.errors import ArgumentError, ArgumentTypeError, Error
+from ..base.errors import ArgumentError, ArgumentTypeError, Error, users_frames
 from ..call.arguments import name_of
 from ..call.compilations import code_of
 from ..ops.arguments import integer
@@ -271,7 +271,7 @@ def _eager(op: str, functions: Sequence[Callable[..., Any]], args: tuple[Any, ..
     try:
         return _program(op, functions, static)(*args)
     except Error as error:
-        raise error.with_traceback(None) from None
+        raise error.with_traceback(users_frames(error.__traceback__)) from None
 
 
 def _program(op: str, functions: Sequence[Callable[..., Any]], static: dict[str, Any]) -> Jitted[..., Any]:

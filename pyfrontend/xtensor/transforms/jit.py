@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 from .. import _native
 from ..base.calls import call_with, shown
 from ..base.dims import check_name, suggestion
-from ..base.errors import ArgumentTypeError, DimensionError, Error, MemoryError_, UnsupportedError, trimmed
+from ..base.errors import (
+    ArgumentTypeError,
+    DimensionError,
+    Error,
+    MemoryError_,
+    UnsupportedError,
+    trimmed,
+    users_frames,
+)
 from ..call import out_of_memory
 from ..call.arguments import Call, StaticNames, name_of, place_of, signature_of
 from ..call.arrays import as_array
@@ -522,7 +530,7 @@ class _Compiler:
             program, first = self.placed(call, first, target is not None, donates)
             return program, call, first
         except Error as error:
-            raise error.with_traceback(None) from None
+            raise error.with_traceback(users_frames(error.__traceback__)) from None
 
     def asked_for(self, kwargs: dict[str, Any]) -> targets.Target | None:
         """What `device=` means, taken out of `kwargs`; a parameter of the function that is called so is its own."""

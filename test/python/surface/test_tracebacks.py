@@ -127,3 +127,51 @@ def test_methods_leave_their_frames_out(name: str) -> None:
     assert frames_of_the_package(caught.value) <= 1
     if isinstance(caught.value, FileNotFoundError):
         assert caught.value.filename == "/nope/a.json"
+
+
+def wrong(v: Any) -> Any:
+    return v.mean("nowhere")
+
+
+def body(v: Any) -> Any:
+    return wrong(v)
+
+
+def with_rule(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    made = xt.custom_derivative(f)
+    made.defpushforward(lambda primals, tangents: (f(*primals), tangents[0]))
+    return made
+
+
+ROWS = xt.ones(time=4, i=2)
+WITH_FUNCTIONS: dict[str, Callable[[], Any]] = {
+    "jit": lambda: xt.jit(body)(X),
+    "scan": lambda: xt.scan(lambda c, v: (body(v), v), 0.0, ROWS, dim="time"),
+    "map": lambda: xt.map(body, ROWS, "time"),
+    "cond": lambda: xt.cond(True, body, lambda v: v, X),
+    "switch": lambda: xt.switch(0, [body], X),
+    "while_loop": lambda: xt.while_loop(lambda c: c.sum() < 1, body, X),
+    "fori_loop": lambda: xt.fori_loop(0, 3, lambda i, c: body(c), X),
+    "checkpoint": lambda: xt.checkpoint(body)(X),
+    "custom_derivative": lambda: with_rule(body)(X),
+    "rolling.reduce": lambda: ROWS.rolling(time=2).reduce(lambda w, dim: body(w)),
+    "coarsen.reduce": lambda: ROWS.coarsen(time=2).reduce(lambda w, dim: body(w)),
+    "groupby.map": lambda: ROWS.groupby(xt.array([0, 0, 1, 1], "time"), num_groups=2).map(body),
+    "lower": lambda: xt.jit(body).lower(X),
+    "export": lambda: xt.export(body, (X,)),
+    "to_stablehlo": lambda: xt.to_stablehlo(body, X),
+    "named": lambda: xt.named(body, ["i"])(np.ones(2)),
+    "tree.map": lambda: xt.tree.map(body, [X]),
+}
+
+
+@pytest.mark.parametrize("name", WITH_FUNCTIONS)
+def test_frames_of_the_users_function_stay(name: str) -> None:
+    """The traceback leads through the function that the user gave to the line in it that is wrong."""
+    with pytest.raises(xt.DimensionError, match=r"^xt\.mean: there is no dim 'nowhere'") as caught:
+        WITH_FUNCTIONS[name]()
+    frames = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert frames[-2:] == ["body", "wrong"]
+    assert frames_of_the_package(caught.value) <= 1
+    line = traceback.extract_tb(caught.value.__traceback__)[-1].lineno
+    assert str(caught.value).endswith(f"{__file__}:{line}")
