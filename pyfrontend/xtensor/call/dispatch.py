@@ -390,7 +390,11 @@ class _Eager:
             new = [self.sized(name, with_tracers(x, bool(takes), left)) for name, takes, x in given]
             return self.inline(new[: len(args)], dict(zip(kwargs, new[len(args) :], strict=True)))
 
-        return trace(body, specs, self.name, target=targets.target_of(device)), specs
+        local.labelled = bool(found.labelled)
+        try:
+            return trace(body, specs, self.name, target=targets.target_of(device)), specs
+        finally:
+            local.labelled = False
 
     def key(
         self,

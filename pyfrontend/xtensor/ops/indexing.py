@@ -125,15 +125,19 @@ def as_argument(name: str, x: Any, dim: str, index: Any, mode: str | None) -> An
     return index
 
 
-def met(name: str, y: Tracer, x: Tracer, plan: Mapping[str, Any], v: Any = None) -> Tracer:
+def met(
+    name: str, y: Tracer, x: Tracer, plan: Mapping[str, Any], v: Any = None, there: Sequence[tuple[str, Tracer]] = ()
+) -> Tracer:
     """`y`, what `x` gives at the positions or becomes there by `v`: where arrays go together by name, their coordinates
-    have to agree."""
+    have to agree. `there`: elements of `x` along a dim, of which `v` takes the place."""
     chosen = {d for d, i in plan.items() if not isinstance(i, Tracer) or i.dtype != p.BOOL}
     joined = [i for i in (*plan.values(), v) if isinstance(i, Tracer) and i.dims]
     if joined:
         kept = tuple(d for d in x.dims if d not in chosen)
         along = [kept, *(i.dims for i in joined)]
-        y.scope.root.join(y.value, name, [x, *joined], along=along)
+        y.scope.root.join(
+            y.value, name, [x, *joined, *(at for _, at in there)], along=[*along, *((d,) for d, _ in there)]
+        )
     return y
 
 

@@ -479,10 +479,23 @@ class _Update:
         backwards = tuple(d for d in self.backwards if d in v.dims)
         if backwards:
             v = build.reverse(v, backwards)
+        there = self.replaced(v)
         y = reorder(self.placed(self.x, list(self.parts), v), self.x.dims)
         if y.value != self.x.value:
-            met(self.name, y, self.target, {**self.arrays, **self.masks}, v)
+            met(self.name, y, self.target, {**self.arrays, **self.masks}, v, there)
         return build.labelled(y, self.x)
+
+    def replaced(self, v: Tracer) -> list[tuple[str, Tracer]]:
+        """For each dim of `v` whose positions have its name, the elements that `v` takes the place of: their labels
+        have to be its own. Positions that only a compiled function knows, or that may be left out, have none."""
+        own = {d: i for d, i in self.arrays.items() if d in v.dims and i.dims == (d,) and is_static(self.x, d)}
+        if self.mode != "raise":
+            return []
+        return [
+            (d, build.gather("raise", self.x, {d: i.traced() if isinstance(i, Positions) else i}))
+            for d, i in own.items()
+            if self.x.sizes[d] and (isinstance(i, Positions) or local.labelled)
+        ]
 
     def placed(self, x: Tracer, dims: list[str], v: Tracer) -> Tracer:
         """`x` with its part along `dims` updated."""

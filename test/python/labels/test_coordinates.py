@@ -46,6 +46,17 @@ JOINED: dict[str, tuple[Callable[[Any, Any], Any], Any, Callable[[list[int]], xr
     "set all": (lambda a, b: xt.as_array(a).at(t=slice(None)).set(b), along("t", T), lambda c: along("t", c)),
     "set by a mask": (lambda a, b: xt.as_array(a).at(t=b > 0).set(1.0), field(T), lambda c: along("t", c)),
     "set a part": (lambda a, b: xt.as_array(a).at(t=slice(2)).set(b), field(T), lambda c: along("t", c)[:2]),
+    "set a list": (lambda a, b: xt.as_array(a).at(t=[2, 0]).set(b), along("t", T), lambda c: along("t", c)[[2, 0]]),
+    "add a list to rows": (
+        lambda a, b: xt.as_array(a).at(t=[2, 0], m=1).add(b),
+        field(T),
+        lambda c: along("t", c)[[2, 0]],
+    ),
+    "set what a mask chooses": (
+        lambda a, b: xt.as_array(a).at(t=np.array([True, False, True, False])).set(b),
+        along("t", T),
+        lambda c: along("t", c)[[0, 2]],
+    ),
     "add by index": (lambda a, b: xt.zeros(m=3).at(m=b).add(a), along("t", T), lambda c: along("t", c, "i8")),
     "broadcast": (lambda a, b: xt.broadcast(a, b)[1], along("t", T), lambda c: along("t", c)),
     "broadcast of more dims": (lambda a, b: xt.broadcast(a, b)[0], along("t", T), field),
@@ -99,6 +110,23 @@ def test_an_update_keeps_the_coordinates_of_what_it_updates(part: slice) -> None
     want[part] = v.values
     xr.testing.assert_identical(xt.as_array(x).at(t=part).set(v), want)
     xr.testing.assert_identical(xt.as_array(x).at(t=part).set(v.drop_vars("t")), want)
+
+
+def test_labels_are_compared_in_the_order_of_the_positions() -> None:
+    x = xt.as_array(along("t", T))
+    for part in ([1, 0], xt.array([1, 0], "t"), np.array([1, 0])):
+        with pytest.raises(xt.DimensionError, match=r"^xt.at.set: the coordinates of dim 't' differ"):
+            x.at(t=part).set(x.isel(t=[0, 1]))
+        assert (x.at(t=part).set(x.isel(t=[1, 0])) == x).all()
+        assert x.at(t=part).set(x.isel(t=[0, 1]).drop_vars("t")).values[1] == x.values[0]
+    twice = x.at(t=[0, 0]).add(x.isel(t=[0, 0]))  # of one label
+    assert twice.values[0] == 3 * x.values[0]
+
+
+def test_positions_that_only_the_call_knows_have_no_labels_to_compare() -> None:
+    x, at = xt.as_array(along("t", T)), xt.array([0, 1], "t")
+    moved = xt.jit(lambda x, v, at: x.at(t=at).set(v))(x, x.isel(t=[1, 2]), at)
+    assert moved.values[:2].tolist() == x.values[1:3].tolist()
 
 
 def test_what_a_function_reads_from_outside_has_coordinates_too() -> None:
