@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _native, fft, linalg, nn, ops, optim, random, signal
 from ..base.lacking import missing
-from . import dataarrays, elsewhere, further
+from . import dataarrays, elsewhere, further, peers
 
 _BY_NAMES = 'x.stack(z=("a", "b")) makes one dim of several, x.unstack(z={"a": 2, "b": 3}) several of one'
 _DOT = 'write xt.dot(x, y, dim="k"): names say which dims are contracted, and all others go together'
@@ -198,6 +198,9 @@ def method_instead(name: str, traced: bool, dims: Sequence[str] = ()) -> str | N
         or _METHODS.get(name)
         or _EITHER.get(name)
         or _function(name, "(x, ..)")
+        or peers.METHODS.get(name)
+        or (name in peers.AS_FUNCTIONS and (_FUNCTIONS.get(name) or elsewhere.TABLE.get(name)))
+        or None
     )
 
 
@@ -208,8 +211,8 @@ def in_place(name: str) -> str | None:
     own = name[:-1]
     if found := _IN_PLACE.get(own) or _METHODS.get(own):
         return found
-    found = _function(own, "(x, ..)")
-    return f"arrays do not change: {found.replace('write ', 'write x = ')}" if found else None
+    found = _function(own, "(x, ..)") or peers.METHODS.get(own, "")
+    return f"arrays do not change: {found.replace('write ', 'write x = ')}" if found.startswith("write ") else None
 
 
 def numpy_instead(name: str, traced: bool) -> str:
@@ -245,9 +248,12 @@ def _function(name: str, arguments: str = "", call: bool = False) -> str | None:
 
 def other_names() -> dict[str, str]:
     """Names of functions that other libraries have and xt lacks, with what to write, in the order of the alphabet."""
-    names = sorted({*_FUNCTIONS, *_EITHER, *_RENAMED, *elsewhere.TABLE}, key=lambda name: (name.lower(), name))
+    tables = (_FUNCTIONS, _EITHER, _RENAMED, elsewhere.TABLE, further.LAYERS, peers.FUNCTIONS, peers.BOTH)
+    names = sorted({name for table in tables for name in table}, key=lambda name: (name.lower(), name))
     found = {name: _FUNCTIONS.get(name) or _EITHER.get(name) or _function(name, "(..)") for name in names}
-    return {name: text or elsewhere.TABLE[name] for name, text in found.items() if text or name in elsewhere.TABLE}
+    for name, text in found.items():
+        found[name] = text or elsewhere.TABLE.get(name) or further.anywhere(name) or peers.of_module(name)
+    return {name: text for name, text in found.items() if text}
 
 
 def module_lookup(module: ModuleType) -> Callable[[str], Any]:
@@ -258,7 +264,7 @@ def module_lookup(module: ModuleType) -> Callable[[str], Any]:
         if name.startswith("_"):
             raise AttributeError(f"{here} has no {name!r}", name=name, obj=module)
         instead = further.instead(here, name) or _FUNCTIONS.get(name) or _EITHER.get(name) or _function(name)
-        instead = instead or elsewhere.TABLE.get(name) or further.anywhere(name)
+        instead = instead or elsewhere.TABLE.get(name) or further.anywhere(name) or peers.of_module(name)
         if instead is None and name != name.lower():  # a class of PyTorch's or of optax's
             instead = _function(name.lower())
         raise missing(f"{here} has no {name!r}", name, module, module.__all__, instead)

@@ -15,7 +15,7 @@ import pytest
 import xarray as xr
 import xtensor as xt
 from xtensor.base import lacking
-from xtensor.surface import elsewhere, further
+from xtensor.surface import elsewhere, further, peers
 from xtensor.surface import hints as absent
 
 X = xt.ones(time=4, space=3)
@@ -102,6 +102,52 @@ def test_what_to_write_for_a_layer_is_pytorchs(name: str, peer: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "name", [*peers.METHODS, *sorted(peers.AS_FUNCTIONS), *(f"{name}_" for name in ("mul", "clamp", "zero", "add"))]
+)
+def test_a_method_of_peers_says_what_to_write(name: str) -> None:
+    with pytest.raises(AttributeError, match=rf"^'Array' object has no attribute '{name}': ."):
+        getattr(X, name)
+
+
+@pytest.mark.parametrize("name", [*peers.BOTH, *peers.FUNCTIONS])
+def test_a_function_of_peers_says_what_to_write(name: str) -> None:
+    for room, where in ((xt, "xt"), (xt.nn, "xt.nn"), (xt.tree, "xt.tree"), (xt.optim, "xt.optim")):
+        with pytest.raises(AttributeError, match=rf"^{where} has no '{name}': ."):
+            getattr(room, name)
+
+
+LOSSES = (
+    "l1_loss", "huber_loss", "smooth_l1_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits",
+    "soft_margin_loss", "poisson_nll_loss", "nll_loss", "cosine_similarity", "normalize", "logsigmoid", "softmin",
+    "hardshrink", "softshrink", "tanhshrink", "threshold", "prelu",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_what_to_write_for_a_loss_is_pytorchs(name: str) -> None:
+    functional = pytest.importorskip("torch.nn.functional")
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    a, b = rng.uniform(0.05, 0.95, size=(2, 5, 3)) * (1 if "binary" in name else 3)
+    x, y = xt.array(a, ("sample", "k")), xt.array(b, ("sample", "k"))
+    more: tuple[Any, ...] = {"softmin": (1,), "threshold": (0.1, 20.0), "prelu": (torch.tensor([0.2]).double(),)}.get(
+        name, ()
+    )
+    if name.endswith("loss") or "entropy" in name or "similarity" in name:
+        more = (torch.tensor(b),)
+    names = {"xt": xt, "x": x, "y": y, "a": 0.2}
+    if name == "nll_loss":
+        classes = np.array([0, 2, 1, 1, 0])
+        more = (torch.tensor(classes),)
+        names |= {"log_p": x.rename(k="class"), "labels": xt.array(classes, "sample")}
+    if name == "softmin":
+        names["x"] = x.rename(k="class")
+    want = getattr(functional, name)(torch.tensor(a), *more).numpy()
+    got = eval(peers.FUNCTIONS[name].removeprefix("write "), names)
+    np.testing.assert_allclose(got.values, want, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
     ("name", "distribution"),
     [
         ("pareto", ("pareto", 3.0)),
@@ -151,15 +197,18 @@ HOMONYMS = {
 def test_no_hint_is_about_a_name_that_is_here() -> None:
     """A function that is added takes its hint away: the hint would be found before the function of another room."""
     rooms = (xt, *absent._ROOMS.values())
-    tables = (elsewhere.TABLE, absent._FUNCTIONS, absent._EITHER, absent._RENAMED)
+    tables = (elsewhere.TABLE, absent._FUNCTIONS, absent._EITHER, absent._RENAMED, peers.FUNCTIONS, peers.BOTH)
     here = {name for table in tables for name in table if any(name in room.__all__ for room in rooms)}
     assert here == set(HOMONYMS)
-    methods = {name for table in (absent._METHODS, absent._EITHER) for name in table if hasattr(xt.Array, name)}
+    methods = {
+        name for table in (absent._METHODS, absent._EITHER, peers.BOTH) for name in table if hasattr(xt.Array, name)
+    }
     assert methods == set()
 
 
 def test_what_is_advised_is_there() -> None:
-    for text in {*elsewhere.TABLE.values(), *absent._FUNCTIONS.values(), *absent._EITHER.values()}:
+    tables = (elsewhere.TABLE, absent._FUNCTIONS, absent._EITHER, peers.FUNCTIONS, peers.BOTH)
+    for text in {text for table in tables for text in table.values()}:
         for name in re.findall(r"\bxt\.([A-Za-z_][\w.]*\w)\(", text):
             found: Any = xt
             for part in name.split("."):

@@ -82,11 +82,11 @@ def arrays_of(value: Any) -> list[np.ndarray] | None:
 @pytest.mark.parametrize(
     ("page", "equal"),  # and how many rows give arrays on both sides, at least
     [
-        ("from_numpy", 80),
-        pytest.param("from_jax", 65, marks=pytest.mark.full("as from_numpy, for JAX")),
-        pytest.param("from_torch", 75, marks=pytest.mark.full("as from_numpy, for PyTorch")),
+        ("from_numpy", 110),
+        pytest.param("from_jax", 82, marks=pytest.mark.full("as from_numpy, for JAX")),
+        pytest.param("from_torch", 115, marks=pytest.mark.full("as from_numpy, for PyTorch")),
         ("from_pytensor", 0),  # the right column alone
-        pytest.param("from_pytensor", 60, marks=pytest.mark.full("as from_numpy, for PyTensor")),
+        pytest.param("from_pytensor", 73, marks=pytest.mark.full("as from_numpy, for PyTensor")),
     ],
 )
 def test_both_columns_run_and_agree(page: str, equal: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
