@@ -2,7 +2,7 @@
 
 from ..call.dispatch import Op as _Op
 from ..call.dispatch import plain as _plain
-from .activations import gelu, log_sigmoid, relu, sigmoid, silu, softplus
+from .activations import elu, gelu, leaky_relu, log_sigmoid, relu, selu, sigmoid, silu, softplus
 from .broadcasting import broadcast, broadcast_like, meshgrid
 from .by_label import assign_coords, drop_sel, interp_like, reindex, reindex_like, sel, sortby, unstack
 from .coarsening import coarsen
@@ -226,6 +226,7 @@ __all__ = [
     "dot",
     "drop_sel",
     "drop_vars",
+    "elu",
     "entr",
     "equal",
     "erf",
@@ -272,6 +273,7 @@ __all__ = [
     "j0",
     "j1",
     "kl_div",
+    "leaky_relu",
     "less",
     "less_equal",
     "lgamma",
@@ -343,6 +345,7 @@ __all__ = [
     "segment_sum",
     "sel",
     "select",
+    "selu",
     "shift",
     "sigmoid",
     "sign",

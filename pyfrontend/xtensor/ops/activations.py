@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
+from ..base.errors import ArgumentError
 from ..call.dispatch import op
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p
+from .arguments import fail, number
 from .elementwise import as_number
 from .types import Array, ArrayLike
 
@@ -98,6 +101,88 @@ def relu(x: ArrayLike, /) -> Array:
     x = as_number(x)
     nought = p.zero(x.dtype)
     return build.select(build.compare("le", x, nought), nought, x)
+
+
+def _slope(name: str, value: Any, what: str) -> float:
+    found = number(name, value, what)
+    if not math.isfinite(found):
+        raise fail(ArgumentError, name, f"{what} is a finite number, not {found}")
+    return found
+
+
+@op
+def leaky_relu(x: ArrayLike, /, slope: float = 0.01) -> Array:
+    """Returns x where it is positive, else slope * x, with the dims of `x`. The derivative at 0 is `slope`.
+
+    slope: a number. If it is an array, write xt.where(x > 0, x, slope * x).
+
+    Source: Maas, Hannun and Ng, "Rectifier nonlinearities improve neural network acoustic models" (2013).
+
+    Raises:
+        DTypeError: `x` is complex.
+        ArgumentError: `slope` is not finite.
+
+    Example:
+    >>> xt.leaky_relu(xt.array([-1.0, 2.0], "i"))
+    <xtensor.Array (i: 2) float64>
+    [-0.01  2.  ]
+    """
+    slope = _slope("leaky_relu", slope, "slope")
+
+    def bent(x: Tracer) -> Tracer:
+        positive_ = build.compare("gt", x, p.zero(x.dtype))
+        return build.select(positive_, x, build.binary("mul", x, p.constant(slope, x.dtype)))
+
+    return p.rounded_once(bent, p.as_float(x))
+
+
+@op
+def elu(x: ArrayLike, /, alpha: float = 1.0) -> Array:
+    """Returns x where it is positive, else alpha * (exp(x) - 1), with the dims of `x`, accurate near 0.
+
+    alpha: a number, and the derivative at 0.
+
+    Source: Clevert, Unterthiner and Hochreiter, "Fast and accurate deep network learning by exponential linear units"
+    (2015).
+
+    Raises:
+        DTypeError: `x` is complex.
+        ArgumentError: `alpha` is not finite.
+
+    Example:
+    >>> xt.elu(xt.array([-1.0, 2.0], "i"))
+    <xtensor.Array (i: 2) float64>
+    [-0.63212056  2.        ]
+    """
+    alpha = _slope("elu", alpha, "alpha")
+    return p.rounded_once(lambda x: _elu(x, alpha, 1.0), p.as_float(x))
+
+
+@op
+def selu(x: ArrayLike, /) -> Array:
+    """Returns 1.0507 times elu(x, 1.6733), with the dims of `x`: layers of it keep the mean 0 and the variance 1.
+
+    Source: Klambauer, Unterthiner, Mayr and Hochreiter, "Self-normalizing neural networks" (2017).
+
+    Raises:
+        DTypeError: `x` is complex.
+
+    Example:
+    >>> xt.selu(xt.array([-1.0, 2.0], "i"))
+    <xtensor.Array (i: 2) float64>
+    [-1.11133074  2.10140197]
+    """
+    return p.rounded_once(lambda x: _elu(x, 1.6732632423543772, 1.0507009873554805), p.as_float(x))
+
+
+def _elu(x: Tracer, alpha: float, scale: float) -> Tracer:
+    positive_ = build.compare("gt", x, p.zero(x.dtype))
+    below = build.unary("expm1", build.select(positive_, p.zero(x.dtype), x))
+    return build.select(
+        positive_,
+        build.binary("mul", x, p.constant(scale, x.dtype)) if scale != 1.0 else x,
+        build.binary("mul", below, p.constant(alpha * scale, x.dtype)),
+    )
 
 
 def _beside_relu(x: Tracer, least: float, bump: Callable[[Tracer], Tracer]) -> Tracer:

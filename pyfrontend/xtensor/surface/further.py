@@ -10,10 +10,7 @@ _NUMPYS = "it is not there: draw by NumPy's generator, and pass the array"
 _UNIFORM = "write xt.random.uniform(key, time=3)"
 
 LAYERS: dict[str, str] = {
-    "leaky_relu": "write xt.where(x > 0, x, 0.01 * x)",
-    "elu": "write xt.where(x > 0, x, xt.expm1(xt.minimum(x, 0.0)))",
-    "celu": "write xt.where(x > 0, x, a * xt.expm1(xt.minimum(x, 0.0) / a))",
-    "selu": "write 1.0507009873554805 * xt.where(x > 0, x, 1.6732632423543772 * xt.expm1(xt.minimum(x, 0.0)))",
+    "celu": "write a * xt.elu(x / a)",
     "glu": 'write the two halves, u and v = xt.split(x, 2, dim="feature"), and u * xt.sigmoid(v)',
     "relu6": "write xt.clip(x, 0.0, 6.0)",
     **dict.fromkeys(("hard_tanh", "hardtanh"), "write xt.clip(x, -1.0, 1.0)"),

@@ -90,6 +90,9 @@ for name in (
     "relu",
     "silu",
     "gelu",
+    "leaky_relu",
+    "elu",
+    "selu",
 ):
     case(name, getattr(xt, name), Arg(AB, -1.55, 1.9))
 case("reciprocal", xt.reciprocal, POSITIVE)

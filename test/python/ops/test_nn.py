@@ -181,6 +181,25 @@ def second(f, v) -> np.ndarray:
 POINTS = [-800.0, -30.0, -1.0, 0.0, 0.5, 30.0, 800.0]
 
 
+def test_functions_with_a_bend_at_the_edges() -> None:
+    x = xt.array([-np.inf, np.inf, np.nan, -1e-20, -800.0, 3.0], "i")
+    np.testing.assert_array_equal(xt.leaky_relu(x, 0.5).values, [-np.inf, np.inf, np.nan, -5e-21, -400.0, 3.0])
+    np.testing.assert_array_equal(xt.elu(x, 2.0).values, [-2.0, np.inf, np.nan, -2e-20, -2.0, 3.0])
+    lowest = -1.0507009873554805 * 1.6732632423543772
+    np.testing.assert_allclose(xt.selu(x).values[[0, 1, 4]], [lowest, np.inf, lowest], rtol=1e-15)
+    slopes = gradient(lambda x: xt.leaky_relu(x, 0.5), np.array([-np.inf, -1.0, 0.0, 1.0, np.inf]))
+    assert slopes.tolist() == [0.5, 0.5, 0.5, 1.0, 1.0]
+    assert gradient(lambda x: xt.elu(x, 2.0), np.array([-np.inf, 0.0, 1.0, np.inf])).tolist() == [0.0, 2.0, 1.0, 1.0]
+    for f in (xt.leaky_relu, xt.elu, xt.selu):
+        assert [f(xt.ones(i=2, dtype=d)).dtype.name for d in ("f2", "f4", "i8", "i1")] == [
+            "float16", "float32", "float64", "float16",
+        ]  # fmt: skip
+        with pytest.raises(xt.ArgumentTypeError, match=rf"^xt.{f.__name__}: expected an array"):
+            f("a")
+    with pytest.raises(xt.ArgumentTypeError, match=r"^xt.leaky_relu: slope is a number"):
+        xt.leaky_relu(x, "steep")
+
+
 def test_smooth_functions_have_exact_slopes_in_both_tails() -> None:
     x = np.array(POINTS)
     s, t = special.expit(x), special.expit(-x)
@@ -302,6 +321,10 @@ def test_against_jax() -> None:
     compare(xt.silu, peer(nn.silu), x)
     compare(xt.softplus, peer(nn.softplus), x)
     compare(xt.log_sigmoid, peer(nn.log_sigmoid), x)
+    compare(xt.selu, peer(nn.selu), x)
+    for parameter in (0.01, 1.7):
+        compare(lambda x, a=parameter: xt.leaky_relu(x, a), peer(lambda x, a=parameter: nn.leaky_relu(x, a)), x)
+        compare(lambda x, a=parameter: xt.elu(x, a), peer(lambda x, a=parameter: nn.elu(x, a)), x)
     compare(lambda x: xt.std(x, "b"), peer(lambda x: x.std(axis=1)), x)
     q, k, w = heads()
 
