@@ -289,8 +289,11 @@ def arange(start: float, stop: float | None = None, step: float = 1, /, *, dim: 
             raise fail(ArgumentTypeError, "arange", f"start, stop and step are numbers. Write dim={v!r}")
         if not isinstance(v, (int, float, np.integer, np.floating)) or isinstance(v, bool):
             raise fail(ArgumentTypeError, "arange", f"start, stop and step are numbers, not {v!r}")
-    if any(v != v for v in (start, stop, step)):
-        raise fail(ArgumentError, "arange", f"start, stop and step are {start}, {stop} and {step}")
+    if any(isinstance(v, (float, np.floating)) and not np.isfinite(v) for v in (start, stop, step)):
+        raise fail(
+            ArgumentError, "arange", f"start, stop and step are {start}, {stop} and {step}",
+            instead="Write finite numbers",
+        )  # fmt: skip
     if step == 0:
         raise fail(ArgumentError, "arange", "step is 0")
     check_name(dim)

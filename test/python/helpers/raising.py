@@ -25,17 +25,17 @@ import examples
 PROGRAMS = Path(__file__).resolve().parent.parent / "surface" / "raises.txt"
 
 
-def programs() -> dict[str, dict[str, str]]:
-    """function -> error -> program"""
-    found: dict[str, dict[str, str]] = {}
+def programs() -> dict[str, dict[str, list[str]]]:
+    """function -> error -> programs: one at least for each, more where a line of `Raises:` has several conditions."""
+    found: dict[str, dict[str, list[str]]] = {}
     name = ""
     for line in PROGRAMS.read_text().splitlines():
         if line.startswith("    "):
             error, _, program = line.strip().partition(": ")
-            found[name][error] = program
+            found[name].setdefault(error, []).append(program)
         elif line and not line.startswith("#"):
             name = line
-            found[name] = {}
+            found.setdefault(name, {})
     return found
 
 
@@ -59,14 +59,15 @@ def complaint(program: str, names: dict[str, Any], error: str) -> str:
     return f"{program}: {error} expected, got nothing"
 
 
-def wrong(name: str, errors: dict[str, str]) -> list[str]:
+def wrong(name: str, errors: dict[str, list[str]]) -> list[str]:
     names = {"xt": xt, "np": np, "xr": xr, "twice": twice, "renamed": renamed}
     thing = functools.reduce(getattr, name.split("."), xt)
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         for example in doctest.DocTestParser().get_examples(thing.__doc__ or ""):
             with contextlib.suppress(Exception):
                 exec(compile(example.source, "<example>", "single"), names)
-        return [text for error, program in errors.items() if (text := complaint(program, names, error))]
+        every = ((error, program) for error, programs in errors.items() for program in programs)
+        return [text for error, program in every if (text := complaint(program, names, error))]
 
 
 def of_all(peers: bool) -> dict[str, Any]:
@@ -77,7 +78,7 @@ def of_all(peers: bool) -> dict[str, Any]:
         if examples.lacking(name):
             found["not run"].append(f"{name}: {examples.NEEDS[name]}")
         else:
-            found["programs"] += len(errors)
+            found["programs"] += sum(map(len, errors.values()))
             found["wrong"] += wrong(name, errors)
     return found
 
