@@ -7,6 +7,7 @@ import importlib
 import io
 import os
 import platform
+import re
 import shutil
 import signal
 import sys
@@ -35,6 +36,9 @@ from ..values.spec import Spec
 from .functions import UserError, check_count, example_args_of, load, parse_spec, users_code, without_line
 from .show import add_to
 
+# The method that a command calls, which its user does not know.
+_METHOD = re.compile(r"^xt\.(Bundle|Explorer|Lowered|profile)\.\w+: ")
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit status."""
@@ -56,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         status: int = options.run(options)
     except Error as error:
-        print(f"xtensor {options.command}: {error}", file=sys.stderr)
+        print(f"xtensor {options.command}: {_METHOD.sub('', str(error))}", file=sys.stderr)
         return 1
     except UserError as error:
         print(f"xtensor {options.command}: {error}", file=sys.stderr)
