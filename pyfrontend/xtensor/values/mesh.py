@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..base.calls import check_made, in_words, shown
+from ..base.calls import in_words, shown
 from ..base.dims import check_name, describe
-from ..base.errors import ArgumentTypeError, DimensionError, SizeError
+from ..base.errors import ArgumentTypeError, DimensionError, SizeError, trimmed
 from .mpi import PATIENCE, Communicator, agreement_of, connect, library
 from .spec import Spec
 
@@ -45,6 +45,7 @@ class Mesh:
     {'data': 1}
     """
 
+    @trimmed
     def __init__(
         self,
         sizes: Mapping[str, int] | None = None,
@@ -323,6 +324,3 @@ class Layout:
         """What is equal in all processes that run a program, here as text, together."""
         layout = f"{sorted(self.split.items())} {self.blocks} {sorted(self.sizes.items())}"
         return f"{self.mesh.number} {self.mesh!r} {layout} {program}"
-
-
-check_made(Mesh, "Mesh")
