@@ -23,7 +23,6 @@ from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import Size, by_dim, extend, fail, fresh, integer, is_static, reorder, size_of, static_size
-from .elementwise import astype
 from .moments import Moments
 from .moving import inside
 from .operators import missing_dtype, where
@@ -72,6 +71,8 @@ def _with_nan(x: Tracer) -> Tracer:
 def reduced(kind: str, x: Tracer, dims: tuple[str, ...]) -> Tracer:
     if x.dtype == p.BOOL and kind in ("max", "min"):
         kind = "any" if kind == "max" else "all"
+    if kind == "median":
+        return as_tracer(median(x, dims, skipna=False))
     if kind == "mean":
         return build.binary("div", reduced("sum", x, dims), count(x, dims, x.dtype))
     if kind in ("var", "std"):
@@ -179,6 +180,30 @@ def _rolled_anywhere(kind: str, x: Tracer, sizes: Mapping[str, Size], center: di
         for end in (first, last):
             whole = build.binary("and", whole, inside(end, length))
     return reorder(build.select(whole, reduced(kind, y, tuple(names)), p.constant(np.nan, x.dtype)), x.dims)
+
+
+def _totals(x: Tracer, sizes: Mapping[str, Size], center: dict[str, bool]) -> Tracer:
+    """The sum of what each window has of the array."""
+    names: list[str] = []
+    y = x
+    for dim, size in sizes.items():
+        names.append(fresh(y.dims, "window"))
+        y = _around(y, p.zero(x.dtype), dim, names[-1], size, _low(size, center[dim]))
+    return build.labelled(reorder(build.reduce("sum", y, tuple(names)), x.dims), x)
+
+
+def _counted_plan(x: Any, sizes: dict[str, int], center: dict[str, bool], dtype: str, /) -> Any:
+    rooms = _rooms(x, sizes)
+    return None if rooms is None or 0 in x.shape else (x, rooms, center, dtype)
+
+
+def _counted_wide(x: ArrayLike, rooms: Sequence[ArrayLike], center: dict[str, bool], dtype: str, /) -> Array:
+    return _totals(p.cast(as_tracer(x), np.dtype(dtype)), _lengths(rooms, center), center)
+
+
+@op(name="rolling.count", wide=(_counted_plan, _counted_wide))
+def _counted(x: ArrayLike, sizes: dict[str, int], center: dict[str, bool], dtype: str, /) -> Array:
+    return _totals(p.cast(as_tracer(x), np.dtype(dtype)), sizes, center)
 
 
 def _rolled_plan(
@@ -410,7 +435,7 @@ class Rolling(Reductions):
     def _counts(self, dtype: str) -> Any:
         """How many elements of each window are not NaN."""
         x = self._array
-        return _rolled("sum", astype(x == x, dtype), self._sizes, self._center, 1)
+        return _counted(x == x, self._sizes, self._center, dtype)
 
     def _of_enough(self, y: Any, counts: Any) -> Any:
         """`y`, but NaN where too many elements of a window are missing."""
@@ -419,6 +444,8 @@ class Rolling(Reductions):
 
     def median(self) -> Any:
         """Returns the median of what is not NaN in each window, with the dims of the array."""
+        if self._min_periods is None:
+            return self._reduce("median")
         return self.reduce(lambda windows, dim: median(windows, dim, skipna=True))
 
     def count(self) -> Any:
@@ -468,6 +495,8 @@ def rolling(
         raise fail(ArgumentError, "rolling", "no dim is given", array, instead="Write x.rolling(time=3)")
     if min_periods is not None:
         min_periods = integer("rolling", min_periods, "min_periods", least=0)
+        if min_periods == math.prod(sizes.values()):
+            min_periods = None  # as by default: what is missing makes a result NaN by itself
     centred = dict(center) if isinstance(center, Mapping) else dict.fromkeys(sizes, bool(center))
     return Rolling(x, sizes, {d: bool(centred.get(d, False)) for d in sizes}, min_periods)
 

@@ -118,6 +118,37 @@ def test_counts_and_medians_of_windows_and_blocks(dtype: str) -> None:
         np.testing.assert_array_equal(got.values, x.coarsen(t=2, x=3).median().values)
 
 
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("kind", [*KINDS, "median"])
+def test_as_many_as_the_window_has_is_the_default(kind: str, center: bool) -> None:
+    """The program is the shorter one, which reads the array where it is."""
+    x = array(7, 5, dims="ta", dtype="f4").pipe(lambda x: x.where(x < 1.2))
+    how: Any = {"center": center}
+    for sizes, least in (({"t": 3}, 3), ({"t": 2, "a": 2}, 4)):
+        asked = xt.jit(lambda x, s=sizes, n=least: getattr(x.rolling(s, min_periods=n, **how), kind)())
+        plain = xt.jit(lambda x, s=sizes: getattr(x.rolling(s, **how), kind)())
+        assert asked.lower(ours(x)).as_text("traced") == plain.lower(ours(x)).as_text("traced")
+        want = getattr(x.rolling(sizes, min_periods=least, **how), kind)()
+        same(asked(ours(x)), want.astype("f4"), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "bfloat16", "i4"])
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 9, 17, 32, 33])
+def test_medians_of_short_and_long_windows(dtype: str, size: int) -> None:
+    rng = np.random.default_rng(size)
+    x = xt.array(rng.integers(-9, 9, (2, 400)), ("a", "t")).astype(dtype)
+    if dtype != "i4":
+        x = xt.where(xt.array(rng.random((2, 400)) > 0.01, x.dims), x, xt.array(np.nan).astype(x.dtype))
+        x = xt.where(xt.array(rng.random((2, 400)) > 0.02, x.dims), x, xt.array(-np.inf).astype(x.dtype))
+    values = np.asarray(x.astype("f8"))
+    windows = np.lib.stride_tricks.sliding_window_view(values, size, 1)
+    want = np.full(values.shape, np.nan)
+    want[:, size - 1 :] = np.median(windows, -1)
+    for call in (lambda x: x.rolling(t=size).median(), xt.jit(lambda x: x.rolling(t=size).median())):
+        got = np.asarray(call(x).astype("f8"))
+        np.testing.assert_array_equal(got, want)
+
+
 def test_reduce_does_not_take_infinities_for_missing() -> None:
     x = xr.DataArray([np.inf, -np.inf, 1.0], dims="t")
     same(ours(x).rolling(t=2).reduce(xt.max), x.rolling(t=2).reduce(np.max))
