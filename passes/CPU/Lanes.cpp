@@ -1,4 +1,5 @@
 #include "CPU/Lanes.h"
+#include "CPU/LoopChoices.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -238,6 +239,22 @@ void LaneEmitter::fetchAhead(const Access &access, Value index) {
                              /*localityHint=*/3, /*isDataCache=*/true);
 }
 
+/// The elements from `index` on downwards: a vector that ends there, reversed, and its mask, too.
+Lane LaneEmitter::readBackwards(Value base, Value index, Type elementType) {
+  auto reversed = [&](Value v) -> Value {
+    SmallVector<int64_t> order;
+    for (int64_t i = width; i-- > 0;)
+      order.push_back(i);
+    return vector::ShuffleOp::create(b, loc, v, v, order);
+  };
+  Value first = arith::SubIOp::create(b, loc, index, constant(width - 1)), old = mask;
+  if (mask)
+    mask = reversed(mask);
+  Value all = loadWide(base, first, elementType).value;
+  mask = old;
+  return {reversed(all), Lane::Vector};
+}
+
 Lane LaneEmitter::read(unsigned id, int64_t u) {
   const Place &p = places[id];
   if (!p.access.base)
@@ -258,16 +275,9 @@ Lane LaneEmitter::read(unsigned id, int64_t u) {
         fetchAhead(p.access, index);
       return loadWide(p.access.base, index, p.access.elementType);
     }
-    if (stride.is(-1) && !mask) {
-      Value last = arith::SubIOp::create(b, loc, index, constant(width - 1));
-      Lane reversed = loadWide(p.access.base, last, p.access.elementType);
-      SmallVector<int64_t> order;
-      for (int64_t i = width; i-- > 0;)
-        order.push_back(i);
-      return {vector::ShuffleOp::create(b, loc, reversed.value, reversed.value, order),
-              Lane::Vector};
-    }
-    if (stride.isConstant() && stride.constant > 1 && stride.constant <= kFewSteps && !mask)
+    if (stride.is(-1))
+      return readBackwards(p.access.base, index, p.access.elementType);
+    if (isInSteps(stride) && !mask)
       return inSteps(p.access.base, index, stride.constant, p.access.elementType);
     return gather(p.access.base, index, stridedOffsets(stride), p.access.elementType);
   }();

@@ -64,7 +64,7 @@ public:
   /// lanes: a vector of lanes for each step.
   llvm::SmallVector<mlir::Value> readSquare(unsigned place, int64_t rows, int64_t steps);
   /// The elements of a contiguous row of `strip` elements per lane: a vector for each of these.
-  llvm::SmallVector<mlir::Value> readStrip(unsigned place, int64_t strip);
+  llvm::SmallVector<mlir::Value> readStrip(unsigned place, unsigned across, int64_t strip);
   /// What the place holds at this element.
   void give(unsigned place, mlir::Value value) { point[{place, 0}] = {value, Lane::Vector}; }
   /// Keeps what is written to a place, up to `writeStrip`.
@@ -91,9 +91,8 @@ private:
   mlir::Value harmlessLanes(mlir::Type elementType);
   Lane loadWide(mlir::Value base, mlir::Value index, mlir::Type elementType);
   void fetchAhead(const Access &access, mlir::Value index);
+  Lane readBackwards(mlir::Value base, mlir::Value index, mlir::Type elementType);
   Lane gather(mlir::Value base, mlir::Value first, mlir::Value offsets, mlir::Type elementType);
-  /// Steps that vectors are read for, and not lanes.
-  static constexpr int64_t kFewSteps = 4;
   Lane inSteps(mlir::Value base, mlir::Value first, int64_t step, mlir::Type elementType);
   void scatter(mlir::Value base, mlir::Value first, mlir::Value offsets, mlir::Value value);
   mlir::Value stridedOffsets(const Extent &stride);

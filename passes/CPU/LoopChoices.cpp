@@ -10,6 +10,10 @@ using namespace xtensor::cpu;
 
 /// A strip of up to this many vectors is cheaper to interleave than to transpose.
 static constexpr int64_t kWidestStrip = 4;
+/// Elements from one lane of a strip to the next at most: each takes one more vector from memory.
+static constexpr int64_t kLongestStep = 8;
+/// Steps that vectors are read for, and not lanes.
+static constexpr int64_t kFewSteps = 4;
 /// Rows of a square. More would need more registers than there are.
 static constexpr int64_t kSquareSide = 16;
 /// Elements of a row in which each lane searches its own.
@@ -49,20 +53,32 @@ static unsigned numReduced(const Kernel &kernel) {
 }
 
 int xtensor::cpu::stripLoop(const Kernel &kernel, const Access &access, unsigned vectorLoop,
-                            int64_t width) {
+                            int64_t width, bool written) {
   if (!access.base || !access.elementType.isIntOrFloat())
     return -1;
   const Extent &step = access.strides[vectorLoop], &range = kernel.ranges[vectorLoop];
-  if (!step.isConstant() || step.constant < 2 || step.constant > kWidestStrip ||
+  int64_t distance = std::abs(step.constant);
+  if (!step.isConstant() || distance < 2 || distance > kLongestStep ||
       (range.isConstant() && range.constant < width) || kernel.scan() ||
       kernel.isReduced(vectorLoop))
     return -1;
   unsigned reduced = numReduced(kernel);
-  for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop)
-    if (loop != vectorLoop && access.strides[loop].is(1) && kernel.ranges[loop].is(step.constant) &&
-        reduced == unsigned(kernel.isReduced(loop)))
+  for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop) {
+    const Extent &stride = access.strides[loop], &steps = kernel.ranges[loop];
+    if (loop == vectorLoop || !stride.isConstant() || !stride.constant || !steps.isConstant() ||
+        steps.constant < 2 || steps.constant > kWidestStrip ||
+        reduced != unsigned(kernel.isReduced(loop)))
+      continue;
+    // What is written leaves no gaps, and lies in the order of the loops.
+    if (written ? stride.is(1) && step.is(steps.constant)
+                : std::abs(stride.constant) * (steps.constant - 1) < distance)
       return loop;
+  }
   return -1;
+}
+
+bool xtensor::cpu::isInSteps(const Extent &stride) {
+  return stride.isConstant() && stride.constant > 1 && stride.constant <= kFewSteps;
 }
 
 bool xtensor::cpu::isTransposed(const Access &access, unsigned vectorLoop, unsigned across) {
@@ -95,8 +111,8 @@ static int chooseVectorLoop(const Kernel &kernel, int64_t width) {
           continue;
         bool written = i >= stage.numInputs();
         bool unit = a.strides[loop].is(1) || (!written && a.strides[loop].is(-1)) ||
-                    stripLoop(kernel, a, loop, width) >= 0;
-        score += unit ? (written ? 6 : 4) : (written ? -8 : -2);
+                    stripLoop(kernel, a, loop, width, written) >= 0;
+        score += unit ? (written ? 6 : 4) : written ? -8 : isInSteps(a.strides[loop]) ? 1 : -2;
       }
     }
     int64_t few = isTiled && width > kWidestStrip ? kWidestStrip : 3;
@@ -115,10 +131,10 @@ static int chooseVectorLoop(const Kernel &kernel, int64_t width) {
 static Tile chooseTile(const Kernel &kernel, unsigned vectorLoop, int64_t width) {
   Tile tile;
   for (const Stage &stage : kernel.stages)
-    for (const Access &access : stage.operands) {
-      int loop = stripLoop(kernel, access, vectorLoop, width);
+    for (auto [i, access] : llvm::enumerate(stage.operands)) {
+      int loop = stripLoop(kernel, access, vectorLoop, width, i >= stage.numInputs());
       if (loop >= 0 && !tile)
-        tile = {loop, access.strides[vectorLoop].constant};
+        tile = {loop, kernel.ranges[loop].constant};
     }
   bool isParallel = !kernel.scan() && !numReduced(kernel);
   for (unsigned loop = 0; isParallel && loop < kernel.ranges.size() && !tile; ++loop)

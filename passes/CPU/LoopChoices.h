@@ -9,8 +9,9 @@ namespace xtensor::cpu {
 /// Operands that jump along the vector loop, and are contiguous along another loop, `across`.
 ///
 /// A square: vectors along `across`, one for each lane, are read and transposed.
-/// A strip: `across` and the vector loop are one contiguous row. `strip` vectors of this row hold
-/// the elements of all lanes, interleaved.
+/// A strip: the few elements along `across` and those of the next lanes are near each other, as
+/// in one contiguous row, a reversed one, or one with gaps. A few vectors of memory hold the
+/// elements of all lanes, interleaved. `strip` of them hold what is written.
 struct Tile {
   int across = -1;   // -1: no tiles
   int64_t strip = 0; // the range of `across`; 0: squares
@@ -27,9 +28,13 @@ struct LoopChoice {
 /// The choice for vectors of `bits` bits.
 LoopChoice chooseLoops(const Kernel &kernel, int64_t bits);
 
-/// The loop along which `access` has the other elements of its row, if along `vectorLoop` it walks
-/// the row in steps of several elements that `width` lanes cover without a gap; -1: none.
-int stripLoop(const Kernel &kernel, const Access &access, unsigned vectorLoop, int64_t width);
+/// The loop along which `access` has the few elements of a lane, if `width` lanes along
+/// `vectorLoop` are a few elements apart; -1: none. What is written covers memory without a gap.
+int stripLoop(const Kernel &kernel, const Access &access, unsigned vectorLoop, int64_t width,
+              bool written);
+
+/// Whether lanes that are `stride` apart are sorted out of vectors, and not read one by one.
+bool isInSteps(const Extent &stride);
 
 /// Whether vectors of `access` along `across` are to be transposed.
 bool isTransposed(const Access &access, unsigned vectorLoop, unsigned across);

@@ -268,8 +268,11 @@ public:
     for (unsigned loop = ranges.size(); loop-- > 0;)
       if (ranges[loop].is(1))
         drop(loop);
+    bool hasIndex = isIndexed(stage.op);
+    if (!hasIndex && !stage.scan)
+      turnLoops();
     sortLoops();
-    if (isIndexed(stage.op))
+    if (hasIndex)
       return; // merged loops have no index of their own
     mergeLoops(*this);
   }
@@ -301,6 +304,27 @@ private:
         a.strides.erase(a.strides.begin() + loop);
     for (int &l : stage.loopOf)
       l = l == static_cast<int>(loop) ? -1 : l > static_cast<int>(loop) ? l - 1 : l;
+  }
+
+  /// Loops that all operands walk backwards, such as those of a sum over a reversed array, go
+  /// forwards, so that they can merge.
+  void turnLoops() {
+    Builder b(stage.op.getContext());
+    for (unsigned loop = 0; loop < ranges.size(); ++loop) {
+      auto walks = llvm::make_filter_range(accesses(),
+                                           [&](const Access &a) { return !a.strides[loop].is(0); });
+      auto isBackwards = [&](const Access &a) {
+        return a.strides[loop].isConstant() && a.strides[loop].constant < 0;
+      };
+      if (!ranges[loop].isConstant() || !stage.joinsLanes(loop) ||
+          !llvm::all_of(walks, isBackwards))
+        continue;
+      for (Access &a : stage.operands)
+        if (a.base && !a.strides[loop].is(0)) {
+          a.offset.add(b.getIndexAttr(ranges[loop].constant - 1), a.strides[loop]);
+          a.strides[loop] = Extent(-a.strides[loop].constant);
+        }
+    }
   }
 
   /// Parallel loops as the output is stored, reduced loops as the first input is stored.

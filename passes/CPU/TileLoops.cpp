@@ -102,10 +102,10 @@ void LoopEmitter::strip() {
   SmallVector<unsigned> written;
   for (unsigned id = 0; id < lanes.numPlaces(); ++id) {
     const Place &place = lanes.place(id);
-    if (stripLoop(kernel, place.access, vectorLoop, width) != tile.across)
+    if (stripLoop(kernel, place.access, vectorLoop, width, place.written) != tile.across)
       continue;
     if (!place.written)
-      read[id] = lanes.readStrip(id, tile.strip);
+      read[id] = lanes.readStrip(id, tile.across, tile.strip);
     else if (!place.isDead)
       written.push_back(id);
   }

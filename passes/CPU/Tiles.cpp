@@ -95,17 +95,26 @@ SmallVector<Value> LaneEmitter::readSquare(unsigned id, int64_t rows, int64_t st
   return vectors;
 }
 
-SmallVector<Value> LaneEmitter::readStrip(unsigned id, int64_t strip) {
+/// Of all memory from the first of the elements to the last; the last vector ends there.
+SmallVector<Value> LaneEmitter::readStrip(unsigned id, unsigned across, int64_t strip) {
   const Place &p = places[id];
+  int64_t step = p.access.strides[vectorLoop].constant, stride = p.access.strides[across].constant;
+  auto from = [](int64_t stride, int64_t count) {
+    return std::min<int64_t>(0, stride * (count - 1));
+  };
+  int64_t start = from(step, width) + from(stride, strip);
+  int64_t span = std::abs(step) * (width - 1) + std::abs(stride) * (strip - 1) + 1;
+  int64_t count = llvm::divideCeil(span, width);
+  auto begin = [&](int64_t row) { return row + 1 < count ? row * width : span - width; };
   SmallVector<Value> memory, vectors;
-  for (int64_t i = 0; i < strip; ++i) {
-    Value index = arith::AddIOp::create(b, loc, p.linear, constant(i * width));
+  for (int64_t row = 0; row < count; ++row) {
+    Value index = arith::AddIOp::create(b, loc, p.linear, constant(start + begin(row)));
     memory.push_back(loadWide(p.access.base, index, p.access.elementType).value);
   }
   for (int64_t i = 0; i < strip; ++i)
     vectors.push_back(pick(b, loc, memory, width, [&](int64_t lane) {
-      int64_t element = lane * strip + i;
-      return std::pair(element / width, element % width);
+      int64_t element = lane * step + i * stride - start, row = element / width;
+      return std::pair(row, element - begin(row));
     }));
   return vectors;
 }

@@ -89,3 +89,49 @@ func.func @sum_of_strips(%x: memref<35x3xf32>, %y: memref<35xf32>) {
   }
   return
 }
+
+// Reversed rows of three, of every second row: from six vectors of memory, the last of which ends
+// at the last element. No lane is gathered.
+// CHECK-LABEL: func.func @reversed_strip
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c32{{.*}} step %c16
+// CHECK-COUNT-6: vector.load
+// CHECK-NOT: vector.load
+// CHECK-COUNT-21: vector.shuffle
+// CHECK-NOT: vector.gather
+// CHECK: return
+func.func @reversed_strip(%x: memref<64x3xf32>, %y: memref<32x3xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i * 2, 2 - j)>, #ij], iterator_types = ["parallel", "parallel"]} ins(%x : memref<64x3xf32>) outs(%y : memref<32x3xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
+
+// A sum over rows in reverse goes forwards, as one row of memory.
+// CHECK-LABEL: func.func @reversed_sum
+// CHECK: vector.load
+// CHECK-NOT: vector.shuffle
+// CHECK: vector.reduction
+func.func @reversed_sum(%x: memref<32x3xf32, strided<[-3, -1], offset: 95>>, %y: memref<f32>) {
+  linalg.generic {indexing_maps = [#ij, affine_map<(i, j) -> ()>], iterator_types = ["reduction", "reduction"]} ins(%x : memref<32x3xf32, strided<[-3, -1], offset: 95>>) outs(%y : memref<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// Every second element is sorted out of two vectors.
+// CHECK-LABEL: func.func @every_second
+// CHECK: vector.load
+// CHECK: vector.load
+// CHECK: vector.shuffle {{.*}} [0, 2, 4
+// CHECK: vector.reduction
+func.func @every_second(%x: memref<512xf32, strided<[2]>>, %y: memref<f32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]} ins(%x : memref<512xf32, strided<[2]>>) outs(%y : memref<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}

@@ -97,3 +97,40 @@ def test_reductions_of_short_rows(dtype: str) -> None:
             for got, want in zip(run(x), wanted, strict=True):
                 rounded = xt.array(want, tuple("ij"[: want.ndim])).astype(got.dtype)
                 np.testing.assert_array_equal(np.asarray(got.astype("i8")), np.asarray(rounded.astype("i8")))
+
+
+VIEWS: dict[str, Callable[[Any], Any]] = {
+    "reversed last": lambda x: x[:, ::-1],
+    "reversed first": lambda x: x[::-1],
+    "reversed": lambda x: x[::-1, ::-1],
+    "every second row": lambda x: x[::2],
+    "every second row, reversed last": lambda x: x[::2, ::-1],
+    "without the last column": lambda x: x[:, :-1],
+    "every second column": lambda x: x[:, ::2],
+    "every second column, reversed": lambda x: x[::-1, ::-2],
+}
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("dtype", [dtype for dtype in DTYPES if dtype != "bool"])
+def test_views_of_narrow_rows(dtype: str) -> None:
+    """With few rows and many, with and without a rest behind whole vectors, at each end of the array."""
+    wide = "i8" if dtype in ("u1", "i4", "i8") else "f8"
+    for sizes in ((300, 3), (128, 4), (203, 5)):
+        x, numbers = _array(sizes, dtype, "ab")
+        for view in VIEWS.values():
+            y, want = xt.jit(lambda x, v=view: xt.maximum(v(x), v(x) * 0))(x), view(numbers)
+            np.testing.assert_array_equal(np.asarray(y.astype("i8")), want)
+            sums = xt.jit(lambda x, v=view: [xt.sum(v(x).astype(wide), d) for d in ("a", "b", ("a", "b"))])
+            for got, axis in zip(sums(x), (0, 1, None), strict=True):
+                np.testing.assert_array_equal(np.asarray(got), want.sum(axis))
+
+
+@pytest.mark.parametrize("dtype", ("f4", "f8", "bfloat16", "u1"))
+def test_sums_of_every_second_element(dtype: str) -> None:
+    for size in (1000, 33, 2):
+        x = _array((size,), dtype, "a")
+        for step in (2, 3, 4, 7, -1, -2):
+            view: Callable[[Any], Any] = lambda x, step=step: x[::step]  # noqa: E731
+            _check(lambda x, v=view: xt.sum(v(x).astype("f8")), lambda x, v=view: v(x).sum(), x)
+            _check(lambda x, v=view: xt.max(v(x)), lambda x, v=view: v(x).max(), x)
