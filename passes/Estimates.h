@@ -77,6 +77,14 @@ inline int64_t knownProduct(llvm::ArrayRef<int64_t> sizes) {
 /// In simple vector instructions.
 constexpr unsigned kMathCost = 8, kDivisionCost = 4;
 
+/// Windows of up to so many elements are reduced without a loop inside. An extremum of floats takes
+/// several instructions, and more of them wait for each other. Measured on x86-64 with AVX-512.
+constexpr int64_t kShortWindow = 16, kShortExtremum = 6;
+
+/// Rows of up to so many elements are sorted in registers, of at least so many rows at a time. 32
+/// vectors are as many as AVX-512 has registers.
+constexpr int64_t kShortSort = 32, kLeastShortSorts = 256;
+
 /// A function of numbers that takes many instructions, or one of the math dialect.
 bool isFunction(mlir::Operation *op);
 /// Points of the loops of `op`.

@@ -89,6 +89,9 @@ constexpr unsigned kMaxBodyCost = 96;
 constexpr unsigned kMaxInputs = 12;
 /// A producer up to this cost may be evaluated once per consumer.
 constexpr unsigned kMaxDuplicatedCost = 6;
+/// What a consumer may repeat at most of a producer that it reads at several places, such as those
+/// of a window, instead of one more loop over memory.
+constexpr unsigned kMaxRepeatedCost = 24;
 
 /// In a diamond of ops on words, kWordsPerCost ops cost as much as one. A search for a diamond ends
 /// after kMostWords ops.
@@ -238,10 +241,19 @@ private:
     if (broadcast)
       return info.inputs.empty() && !info.expensive;
     if (uses == 1)
-      return true;
+      return !repeatsMuch(op, info);
     // Stored once and read by all, or its inputs read by all?
     unsigned stored = info.fullInputs + 1 + uses, recomputed = info.fullInputs * uses;
     return !info.expensive && info.cost <= kMaxDuplicatedCost && recomputed <= stored;
+  }
+
+  /// Whether its one consumer would evaluate `op` at too many places for each of its own elements.
+  static bool repeatsMuch(linalg::GenericOp op, const Producer &info) {
+    llvm::SmallDenseSet<AffineMap, 4> places;
+    for (OpOperand &use : op->getUses())
+      places.insert(cast<linalg::GenericOp>(use.getOwner()).getMatchingIndexingMap(&use));
+    return places.size() > 2 &&
+           (info.expensive || info.cost * (places.size() - 1) > kMaxRepeatedCost);
   }
 
   /// The map from the consumer's loops to the producer's operand.

@@ -177,6 +177,10 @@ private:
 bool readsPlainly(const View &view, unsigned loop);
 /// Whether an axis is read at a sum of two loops.
 bool readsWindows(const View &view);
+/// The source without what lies behind the array's end. An axis that is read as a plain dim gives
+/// a loop its range, so it must have the dim's size (`x[0:2]` reads nothing else of `x`). Where
+/// that is open, it is shorter only if the axis was not read as a plain dim `before`.
+mlir::Value cutOff(const View &view, mlir::AffineMap before, ArrayType type, Lowering &to);
 
 //===- op families ---------------------------------------------------------===//
 
@@ -196,6 +200,8 @@ void lowerCallback(CallbackOp op, Lowering &to);
 /// A collective; failure: it is none.
 mlir::LogicalResult lowerCollective(mlir::Operation *op, Lowering &to);
 void lowerArgsort(ArgsortOp op, Lowering &to);
+/// Lowers an order of short rows together with what reads elements at its places: whether it does.
+bool lowerSmallSort(ArgsortOp op, Lowering &to);
 /// Lowers a gather that sorts its source: whether it is one.
 bool lowerSort(GatherOp op, Lowering &to);
 void lowerFourier(FourierOp op, Lowering &to);

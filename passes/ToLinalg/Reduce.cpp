@@ -1,6 +1,7 @@
 // Reductions: linalg.fill with the neutral element, then one linalg.generic whose loops are the
 // result's dims and then the reduced ones.
 #include "Combiners.h"
+#include "Estimates.h"
 #include "ToLinalg/Lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -118,12 +119,74 @@ static Value reducedScalar(ReduceOp op, Lowering &to) {
   return store(to.b, to.loc(), y, element);
 }
 
+/// What short windows hold at each of their places, over the dims of the result; nothing if `op`
+/// reduces anything else.
+static SmallVector<View> placesOfShortWindows(ReduceOp op, Lowering &to) {
+  ArrayType from = arrayType(op.getX()), type = arrayType(op.getY());
+  View windows = to.view(op.getX());
+  if (!readsWindows(windows))
+    return {};
+  bool isSum = op.getKind() != ReduceKind::max && op.getKind() != ReduceKind::min;
+  int64_t most = isSum ? kShortWindow : kShortExtremum, count = 1;
+  SmallVector<unsigned> reduced;
+  for (auto [d, dim] : llvm::enumerate(from.getDimNames())) {
+    if (type.hasDim(dim))
+      continue;
+    int64_t size = from.getSize(dim);
+    if (ShapedType::isDynamic(size) || size > most || readsPlainly(windows, d))
+      return {};
+    reduced.push_back(d);
+    count *= size;
+    if (count > most)
+      return {};
+  }
+  SmallVector<View> places;
+  for (int64_t place = 0; place < count; ++place) {
+    SmallVector<AffineExpr> exprs(from.getRank());
+    int64_t rest = place;
+    for (unsigned d : llvm::reverse(reduced)) {
+      exprs[d] = to.b.getAffineConstantExpr(rest % from.getShape()[d]);
+      rest /= from.getShape()[d];
+    }
+    for (auto [d, dim] : llvm::enumerate(from.getDimNames()))
+      if (type.hasDim(dim))
+        exprs[d] = to.b.getAffineDimExpr(type.find(dim));
+    View view = windows.at(AffineMap::get(type.getRank(), 0, exprs, op.getContext()));
+    view.source = cutOff(view, windows.map, type, to);
+    places.push_back(view);
+  }
+  return places;
+}
+
+/// Elementwise in loops over the windows. Unlike a loop inside of them, this fuses with what reads
+/// the result, and vectors of neighbouring windows need no sums in memory.
+static bool lowerShortWindows(ReduceOp op, Lowering &to) {
+  SmallVector<View> places = placesOfShortWindows(op, to);
+  if (places.empty())
+    return false;
+  Type element = arrayType(op.getY()).getElementType();
+  bool isBool = element.isInteger(1);
+  Value result =
+      to.elementwise(arrayType(op.getY()), places, [&](OpBuilder &b, Location loc, ValueRange x) {
+        Value all;
+        for (Value stored : x) {
+          Value value = isBool ? stored : load(b, loc, stored, element);
+          all = all ? combine(b, loc, op.getKind(), all, value, isUnsigned(element)) : value;
+        }
+        return store(b, loc, all, element);
+      });
+  to.setTensor(op.getY(), result);
+  return true;
+}
+
 void xtensor::lowerReduce(ReduceOp op, Lowering &to) {
   ReduceKind kind = op.getKind();
   if (kind == ReduceKind::argmax || kind == ReduceKind::argmin)
     return lowerArgReduce(op, to);
   if (Value scalar = reducedScalar(op, to))
     return to.setScalar(op.getY(), scalar);
+  if (lowerShortWindows(op, to))
+    return;
 
   ArrayType type = arrayType(op.getY());
   Type element = type.getElementType();

@@ -77,10 +77,7 @@ static LogicalResult lower(BroadcastOp op, Lowering &to) {
   return success();
 }
 
-/// The source without what lies behind the array's end. An axis that is read as a plain dim gives
-/// a loop its range, so it must have the dim's size (`x[0:2]` reads nothing else of `x`). Where
-/// that is open, it is shorter only if the axis was not read as a plain dim `before`.
-static Value cutOff(const View &view, AffineMap before, ArrayType type, Lowering &to) {
+Value xtensor::cutOff(const View &view, AffineMap before, ArrayType type, Lowering &to) {
   auto source = cast<RankedTensorType>(view.source.getType());
   SmallVector<OpFoldResult> sizes;
   SmallVector<int64_t> shape(source.getShape());

@@ -80,8 +80,11 @@ static LogicalResult lower(Operation *op, Lowering &to) {
       lowerGather(gather, to);
     return success();
   }
-  if (auto argsort = dyn_cast<ArgsortOp>(op))
-    return lowerArgsort(argsort, to), success();
+  if (auto argsort = dyn_cast<ArgsortOp>(op)) {
+    if (!lowerSmallSort(argsort, to))
+      lowerArgsort(argsort, to);
+    return success();
+  }
   if (auto fourier = dyn_cast<FourierOp>(op))
     return lowerFourier(fourier, to), success();
   if (auto accumulate = dyn_cast<AccumulateOp>(op))

@@ -1,16 +1,48 @@
 // Windows: a view that later ops read through; their transpose adds one slice per place inside.
 // RUN: xtensor-opt %s --split-input-file --xtensor-to-linalg --xtensor-verify-linalg | FileCheck %s
 
+// A short window has no loop of its own: each of its places is read.
+// CHECK-DAG: #[[FIRST:.*]] = affine_map<(d0) -> (d0 * 2)>
+// CHECK-DAG: #[[SECOND:.*]] = affine_map<(d0) -> (d0 * 2 + 1)>
+// CHECK-DAG: #[[THIRD:.*]] = affine_map<(d0) -> (d0 * 2 + 2)>
+// CHECK-LABEL: func.func @short
+// CHECK: linalg.generic {indexing_maps = [#[[FIRST]], #[[SECOND]], #[[THIRD]], #{{.*}}], iterator_types = ["parallel"]} ins(%arg0, %arg0, %arg0
+// CHECK-COUNT-2: arith.maximumf
+// CHECK-NOT: linalg.generic
+func.func @short(%x: !xtensor.array<t: 9, f32>) -> !xtensor.array<t: 4, f32> {
+  %w = xtensor.window %x t into w size 3 stride 2 dilation 1 : !xtensor.array<t: 9, f32>
+  %y = xtensor.reduce max %w over [w] : !xtensor.array<t: 4, w: 3, f32>
+  return %y : !xtensor.array<t: 4, f32>
+}
+
+// -----
+
+// The first place of a window is a part of the array. Half precision is rounded once.
+// CHECK-LABEL: func.func @half
+// CHECK: tensor.extract_slice %arg0[0, 0] [7, 5] [1, 1]
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]}
+// CHECK-COUNT-3: arith.addf {{.*}} : f32
+// CHECK: arith.truncf
+// CHECK-NOT: linalg.generic
+func.func @half(%x: !xtensor.array<h: 8, w: 6, bf16>) -> !xtensor.array<h: 7, w: 5, bf16> {
+  %0 = xtensor.window %x h into p size 2 stride 1 dilation 1 : !xtensor.array<h: 8, w: 6, bf16>
+  %1 = xtensor.window %0 w into q size 2 stride 1 dilation 1 : !xtensor.array<h: 7, w: 6, p: 2, bf16>
+  %y = xtensor.reduce sum %1 over [p, q] : !xtensor.array<h: 7, w: 5, p: 2, q: 2, bf16>
+  return %y : !xtensor.array<h: 7, w: 5, bf16>
+}
+
+// -----
+
 // No copy: a tensor that nobody reads tells how many places a window has.
 // CHECK-DAG: #[[X:.*]] = affine_map<(d0, d1) -> (d0 * 2 + d1)>
 // CHECK-DAG: #[[W:.*]] = affine_map<(d0, d1) -> (d1)>
 // CHECK-LABEL: func.func @reduced
-// CHECK: %[[RANGE:.*]] = tensor.empty() : tensor<3xf32>
+// CHECK: %[[RANGE:.*]] = tensor.empty() : tensor<17xf32>
 // CHECK: linalg.generic {indexing_maps = [#[[X]], #[[W]], #{{.*}}], iterator_types = ["parallel", "reduction"]} ins(%arg0, %[[RANGE]]
 // CHECK-NOT: linalg.generic
-func.func @reduced(%x: !xtensor.array<t: 9, f32>) -> !xtensor.array<t: 4, f32> {
-  %w = xtensor.window %x t into w size 3 stride 2 dilation 1 : !xtensor.array<t: 9, f32>
-  %y = xtensor.reduce max %w over [w] : !xtensor.array<t: 4, w: 3, f32>
+func.func @reduced(%x: !xtensor.array<t: 23, f32>) -> !xtensor.array<t: 4, f32> {
+  %w = xtensor.window %x t into w size 17 stride 2 dilation 1 : !xtensor.array<t: 23, f32>
+  %y = xtensor.reduce max %w over [w] : !xtensor.array<t: 4, w: 17, f32>
   return %y : !xtensor.array<t: 4, f32>
 }
 
