@@ -6,7 +6,7 @@ A window is a view: a reduction over it reads the source directly.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -255,27 +255,19 @@ def _is_spread(kind: str, x: Tracer) -> bool:
     return kind in ("var", "std") and x.dtype.kind == "f"
 
 
-def _spread_present(
-    x: Tracer, present: Tracer, sizes: Mapping[str, Any], center: dict[str, bool]
-) -> tuple[Tracer, Tracer]:
-    """How many elements each window has, and their variance."""
-    lows = {d: _low(n, center[d]) for d, n in sizes.items()}
-    around = {d: (lows[d], n - 1 - lows[d], 0) for d, n in sizes.items()}
-    padded = [build.pad(v, p.zero(v.dtype), around) for v in (present, x)]
-    found = Moments(padded[0], padded[1]).windows(sizes)
-    return found.count, found.variance()
+# What a window has: of an array, a fill for what it lacks, a dim and a new dim for the places in a window.
+_Windows = Callable[[Tracer, Tracer, str, str], Tracer]
 
 
 def _reduced_present(
-    kind: str, x: Tracer, present: Tracer, fill: Tracer, sizes: Mapping[str, Size], center: dict[str, bool]
+    kind: str, x: Tracer, present: Tracer, fill: Tracer, sizes: Mapping[str, Size], windows_of: _Windows
 ) -> tuple[Tracer, Tracer]:
     """How many elements each window has, and what they are reduced to."""
     names = {}
-    for dim, size in sizes.items():
+    for dim in sizes:
         names[dim] = fresh(x.dims, "window")
-        low = _low(size, center[dim])
-        x = _around(x, fill, dim, names[dim], size, low)
-        present = _around(present, p.zero(x.dtype), dim, names[dim], size, low)
+        x = windows_of(x, fill, dim, names[dim])
+        present = windows_of(present, p.zero(x.dtype), dim, names[dim])
     over = tuple(names.values())
     number = build.reduce("sum", present, over)
     if kind not in ("mean", "var", "std"):
@@ -293,18 +285,61 @@ def _rolled_present(
     kind: str, x: Tracer, sizes: Mapping[str, Size], center: dict[str, bool], min_periods: Any
 ) -> Tracer:
     """Of what is there in each window, where that is at least `min_periods` elements."""
-    whole, there = x, build.compare("eq", x, x)
+    lows = {d: _low(n, center[d]) for d, n in sizes.items()}
+    if not all(is_static(x, d) and isinstance(n, int) for d, n in sizes.items()):
+        around: _Windows = lambda v, fill, dim, into: _around(v, fill, dim, into, sizes[dim], lows[dim])  # noqa: E731
+        return build.labelled(_of_present(kind, x, sizes, min_periods, around), x)
+    ends = {d: (lows[d], int(n) - 1 - lows[d]) for d, n in sizes.items()}
+    if len(sizes) > 1 or any(n > x.sizes[d] for d, n in sizes.items()):
+        return build.labelled(_padded_present(kind, x, sizes, min_periods, ends), x)
+    # Windows that extend beyond an end are few. All others read the array where it is.
+    ((dim, (low, high)),) = ends.items()
+    length, part = int(x.sizes[dim]), low + high
+    pieces = [_padded_present(kind, x, sizes, min_periods, {dim: (0, 0)})]
+    if low:
+        start = build.slice(x, {dim: (0, part, 1)})
+        pieces.insert(0, _padded_present(kind, start, sizes, min_periods, {dim: (low, 0)}))
+    if high:
+        end = build.slice(x, {dim: (length - part, part, 1)})
+        pieces.append(_padded_present(kind, end, sizes, min_periods, {dim: (0, high)}))
+    return build.labelled(build.concat(pieces, dim) if len(pieces) > 1 else pieces[0], x)
+
+
+def _padded_present(
+    kind: str, x: Tracer, sizes: Mapping[str, Any], min_periods: Any, ends: dict[str, tuple[int, int]]
+) -> Tracer:
+    """Of the windows of `x` with so many elements that lack beyond each end."""
+
+    def padded(v: Tracer, fill: Tracer, dims: Iterable[str]) -> Tracer:
+        amounts = {d: (*ends[d], 0) for d in dims if ends[d] != (0, 0)}
+        return build.pad(v, fill, amounts) if amounts else v
+
+    def windows_of(v: Tracer, fill: Tracer, dim: str, into: str) -> Tracer:
+        return build.window(padded(v, fill, (dim,)), dim, into, sizes[dim], 1)
+
+    def moments(x: Tracer, present: Tracer) -> tuple[Tracer, Tracer]:
+        found = Moments(*(padded(v, p.zero(v.dtype), sizes) for v in (present, x))).windows(sizes)
+        return found.count, found.variance()
+
+    return _of_present(kind, x, sizes, min_periods, windows_of, moments if _is_spread(kind, x) else None)
+
+
+def _of_present(
+    kind: str, x: Tracer, sizes: Mapping[str, Size], min_periods: Any, windows_of: _Windows,
+    moments: Callable[[Tracer, Tracer], tuple[Tracer, Tracer]] | None = None,
+) -> Tracer:  # fmt: skip
+    there, dims = build.compare("eq", x, x), x.dims
     neutral = {"max": -np.inf, "min": np.inf, "prod": 1.0}.get(kind, 0.0)
     x = build.select(there, x, p.constant(neutral, x.dtype))
     present = p.cast(there, x.dtype)
-    if _is_spread(kind, x) and all(is_static(x, d) and isinstance(n, int) for d, n in sizes.items()):
-        number, y = _spread_present(x, present, sizes, center)
-        y = y if kind == "var" else _root(y)
+    if moments is None:
+        number, y = _reduced_present(kind, x, present, p.constant(neutral, x.dtype), sizes, windows_of)
     else:
-        number, y = _reduced_present(kind, x, present, p.constant(neutral, x.dtype), sizes, center)
+        number, y = moments(x, present)
+        y = y if kind == "var" else _root(y)
     least = build.binary("maximum", p.amount(min_periods, x.dtype), p.constant(1, x.dtype))
     enough = build.compare("ge", number, least)
-    return build.labelled(build.select(enough, y, p.constant(np.nan, x.dtype)), whole)
+    return reorder(build.select(enough, y, p.constant(np.nan, x.dtype)), dims)
 
 
 # Functions that take an array of windows and the dim to reduce.
