@@ -4,6 +4,7 @@
 #include "CPU/Passes.h"
 #include "GPU/KernelCode.h"
 #include "KernelCalls.h"
+#include "Machine.h"
 #include "Pipelines.h"
 #include "Version.h"
 #include "XTensor/Fault.h"
@@ -261,7 +262,7 @@ static std::string keyOf(ModuleOp module, const CompilerOptions &options, int64_
   std::string text;
   llvm::raw_string_ostream os(text);
   os << compilerIdentity() << '\n' << hostDescription() << '\n' << options.from << '\n';
-  os << options.target << '\n';
+  os << options.target << ' ' << hasBFloat16ProductsOfHost() << '\n';
   if (profile)
     os << "profile " << profile << '\n';
   // The checks of a call before it runs code are not part of that, and neither are their lines.

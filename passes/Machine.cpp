@@ -1,6 +1,8 @@
 #include "Machine.h"
 
 #include "mlir/Dialect/DLTI/DLTI.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/TargetParser/Host.h"
 
 #include <cstdlib>
 #include <unistd.h>
@@ -38,6 +40,20 @@ static Caches readHost() {
 Caches xtensor::cachesOfHost() {
   static const Caches caches = readHost();
   return caches;
+}
+
+bool xtensor::hasBFloat16ProductsOfHost() {
+  static const bool has = [] {
+    llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+    SmallVector<StringRef> without;
+    if (const char *text = getenv("XTENSOR_CPU_WITHOUT"))
+      StringRef(text).split(without, ',');
+    return llvm::all_of(
+               ArrayRef<StringRef>{"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512bf16"},
+               [&](StringRef feature) { return features.lookup(feature); }) &&
+           !llvm::is_contained(without, "avx512bf16");
+  }();
+  return has;
 }
 
 Caches xtensor::cachesFor(Operation *op) {

@@ -36,6 +36,10 @@ private:
 /// The caches of this machine. XTENSOR_CACHES="L1,L2" (bytes) takes their place.
 Caches cachesOfHost();
 
+/// Whether the runtime multiplies matrices of bfloat16 by instructions for that, on this machine:
+/// AVX512-BF16, and AMX where it is. XTENSOR_CPU_WITHOUT takes features away.
+bool hasBFloat16ProductsOfHost();
+
 /// What the module of `op` says.
 Caches cachesFor(mlir::Operation *op);
 

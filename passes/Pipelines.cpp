@@ -100,11 +100,17 @@ static bool hasFourier(StringRef target) {
 #endif
 }
 
+/// So are its products of bfloat16, where the processor has instructions for them.
+static bool hasBFloat16Products(StringRef target) {
+  return backendOf(target) == Backend::cpu && !processorOf(target) && hasBFloat16ProductsOfHost();
+}
+
 static void addLinalg(OpPassManager &pm, StringRef target) {
   ToLinalgOptions options;
   if (!hasFourier(target))
     pm.addNestedPass<func::FuncOp>(createDecomposeFourier());
   pm.addNestedPass<func::FuncOp>(createDecomposeWindows());
+  options.bfloat16Products = hasBFloat16Products(target);
   if (backendOf(target) == Backend::cpu) {
     if (hasFma(target))
       pm.addNestedPass<func::FuncOp>(createFuseProducts());

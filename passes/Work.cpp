@@ -112,6 +112,13 @@ static double flopsOfRoutine(LibraryOp op) {
   double elements = elementsOf(*result);
   if (op.getRoutine().starts_with("xt_complex") && !sizes.empty())
     sizes.pop_back(); // the parts
+  if (op.getRoutine() == "xt_bfloat16_product") {
+    // What is summed over follows the rows.
+    elements *= 2;
+    for (double size : ArrayRef<double>(sizes).drop_front(op.getOptions()[0] + op.getOptions()[1]))
+      elements *= size;
+    return elements;
+  }
   if (op.getRoutine() == "xt_triangle_of_product") {
     // What is summed over follows the rows.
     for (double size : ArrayRef<double>(sizes).drop_front(result->size() - 1))

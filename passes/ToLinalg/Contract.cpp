@@ -320,11 +320,52 @@ static void emitMatrixProduct(ContractOp op, Roles roles, Lowering &to) {
   to.setStored(op.getY(), emitLoops(op, inputs, loops, order, to), order);
 }
 
+/// Multiplications below which loops are faster than the call.
+static constexpr int64_t kSmallestProduct = 4096;
+
+/// Whether the runtime has a routine for it, and it is large enough.
+static bool isBFloat16Product(ContractOp op, const Roles &roles, const Lowering &to) {
+  ArrayType type = arrayType(op.getY()), left = arrayType(op.getInputs()[0]),
+            right = arrayType(op.getInputs()[1]);
+  if (!to.bfloat16Products || !type.getElementType().isBF16())
+    return false;
+  auto size = [&](StringAttr dim) {
+    int64_t found = left.hasDim(dim) ? left.getSize(dim) : right.getSize(dim);
+    return Amount(ShapedType::isDynamic(found) ? kOpenSide : found);
+  };
+  Amount work = 1;
+  for (ArrayRef<StringAttr> dims : {roles.left, roles.right, roles.contracted})
+    for (StringAttr dim : dims)
+      work *= size(dim);
+  return work >= kSmallestProduct;
+}
+
+/// The routine takes operands and the result as they are stored.
+static void emitBFloat16Product(ContractOp op, const Roles &roles, Lowering &to) {
+  ArrayType type = arrayType(op.getY());
+  Stored left = to.stored(op.getInputs()[0]), right = to.stored(op.getInputs()[1]);
+  // What is summed over in the order of the larger factor.
+  auto size = [](Value x) { return Amount::ofSizes(arrayType(x).getShape()); };
+  Names inner = only(size(op.getInputs()[0]) < size(op.getInputs()[1]) ? right.order : left.order,
+                     roles.contracted);
+  Attribute axes[] = {to.axes(left.order, joined({roles.batch, roles.left, inner})),
+                      to.axes(right.order, joined({roles.batch, inner, roles.right})),
+                      to.axes(type.getDimNames(), joined({roles.batch, roles.left, roles.right}))};
+  int64_t options[] = {int64_t(roles.batch.size()), int64_t(roles.left.size()),
+                       int64_t(roles.right.size())};
+  auto call = LibraryOp::create(to.b, to.loc(), "xt_bfloat16_product",
+                                ValueRange{left.tensor, right.tensor}, to.empty(type),
+                                to.b.getArrayAttr(axes), options);
+  to.setTensor(op.getY(), call.getResult(0));
+}
+
 void xtensor::lowerContract(ContractOp op, Lowering &to) {
   Value left = op.getInputs()[0], right = op.getInputs()[1];
   ArrayType type = arrayType(op.getY());
   Roles roles = classify(arrayType(left), arrayType(right), type);
   if (type.isFloat() && !roles.left.empty() && !roles.right.empty() && !roles.contracted.empty()) {
+    if (isBFloat16Product(op, roles, to))
+      return emitBFloat16Product(op, roles, to);
     WindowProduct product(op, roles, to);
     if (product.isOne() && product.chooseOrder())
       return product.emit();

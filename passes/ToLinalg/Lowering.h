@@ -47,6 +47,8 @@ public:
   int64_t atomicBits = 0;
   /// Sums and products of floats are taken in the order of the indices all the same.
   bool inOrder = false;
+  /// The runtime multiplies matrices of bfloat16.
+  bool bfloat16Products = false;
   mlir::Location loc() const { return location; }
   void at(mlir::Operation *op) {
     b.setInsertionPoint(op);

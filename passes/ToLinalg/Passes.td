@@ -173,7 +173,9 @@ def ToLinalg : Pass<"xtensor-to-linalg", "::mlir::ModuleOp"> {
                         "updates by position of up to so many bits may be done in any order, where "
                         "that gives the same; 0: none">,
                  Option<"inOrder", "in-order", "bool", "false",
-                        "sums and products of floats are taken in the order of the indices">];
+                        "sums and products of floats are taken in the order of the indices">,
+                 Option<"bfloat16Products", "bfloat16-products", "bool", "false",
+                        "a routine of the runtime multiplies matrices of bfloat16">];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",

@@ -202,6 +202,7 @@ static LogicalResult lowerFunction(func::FuncOp func, ArrayAttr &sites,
   to.updateBlocks = options.updateBlocks;
   to.atomicBits = options.atomicBits;
   to.inOrder = options.inOrder;
+  to.bfloat16Products = options.bfloat16Products;
   to.b.setInsertionPointToStart(&body);
   unsigned count = func.getNumArguments();
   for (unsigned i = 0; i < count; ++i) {
@@ -232,7 +233,7 @@ struct ToLinalgPass : xtensor::impl::ToLinalgBase<ToLinalgPass> {
     ModuleOp module = getOperation();
     ArrayAttr sites = ArrayAttr::get(&getContext(), {});
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
-    ToLinalgOptions options{updateBlocks, atomicBits, inOrder};
+    ToLinalgOptions options{updateBlocks, atomicBits, inOrder, bfloat16Products};
     for (func::FuncOp func : functions)
       if (failed(lowerFunction(func, sites, options)))
         return signalPassFailure();

@@ -21,6 +21,7 @@ _TAKES = {
         "the bytes of the two levels of a core's data caches, such as 32768,524288",
     ),
     "XTENSOR_CACHE_BYTES": _BYTES,
+    "XTENSOR_CPU_WITHOUT": ("((amx|avx512bf16)(,|$))*", "a list of features of a processor, such as amx,avx512bf16"),
     "XTENSOR_DEVICE": ("([0-9]{1,9})?", "the number of a device, as `xtensor devices` counts them from 0"),
     "XTENSOR_DEVICE_MEMORY": _BYTES,
     "XTENSOR_DEVICE_TIMEOUT": (

@@ -15,6 +15,7 @@ from xtensor.base import environment
 NONSENSE = {
     "XTENSOR_NUM_THREADS": ("abc", "0", "-1", "2.5", "", "٣", "1 "),
     "XTENSOR_CACHE_BYTES": ("abc", "-1", "1e9", "", "4G", "9" * 40),
+    "XTENSOR_CPU_WITHOUT": ("abc", "amx avx512bf16", ",", "amx=1"),
     "XTENSOR_DEVICE": ("abc", "-1", "vulkan", "vulkan:1", "0x1", "9" * 40),
     "XTENSOR_DEVICE_MEMORY": ("abc", "-1", "1.5", "", "1GB"),
     "XTENSOR_DEVICE_TIMEOUT": ("x", "-1", "0", "0.0", "", "nan", "inf", "1e3", ".", "1.2.3"),
@@ -28,6 +29,7 @@ NONSENSE = {
 SENSE = {
     "XTENSOR_NUM_THREADS": ("1", "08", "64"),
     "XTENSOR_CACHE_BYTES": ("0", "1000000"),
+    "XTENSOR_CPU_WITHOUT": ("", "amx", "avx512bf16,amx"),
     "XTENSOR_DEVICE": ("", "0", "12"),
     "XTENSOR_DEVICE_MEMORY": ("0", "65536"),
     "XTENSOR_DEVICE_TIMEOUT": ("1", "0.5", ".25", "10.", "0.001"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 import xarray as xr
@@ -173,6 +174,62 @@ def test_a_number_where_a_product_of_matrices_is_meant_is_forbidden_by_strict() 
         assert (xt.ones(i=3) @ xt.ones(i=3)).item() == 3
         assert (xt.ones(i=3, j=2) @ xt.ones(i=3, j=2) * 1.0).item() == 6  # no square
     assert (f @ p).item() == (f.values * p.values).sum()
+
+
+def bfloat16(*sizes: int) -> np.ndarray:
+    return np.random.default_rng(sum(sizes)).normal(size=sizes).astype(ml_dtypes.bfloat16)
+
+
+def close_to_sums(got: xt.Array, terms: int, subscripts: str, *factors: np.ndarray) -> None:
+    """Sums in float32, rounded once."""
+    assert got.dtype == ml_dtypes.bfloat16
+    wide = [x.astype("f8") for x in factors]
+    want, sums = np.einsum(subscripts, *wide), np.einsum(subscripts, *map(np.abs, wide))
+    error = np.abs(got.values.astype("f8") - want)
+    assert (error <= np.abs(want) * 2**-8 + sums * terms * 2**-24).all()
+
+
+@pytest.mark.parametrize("size", [(1, 64, 100), (33, 129, 65), (100, 7, 20), (200, 1, 50), (9, 3000, 8)], ids=str)
+def test_products_of_bfloat16(size: tuple[int, int, int]) -> None:
+    m, k, n = size
+    a, b = bfloat16(m, k), bfloat16(k, n)
+    f = xt.jit(lambda x, w: xt.dot(x, w, dim="k"))
+    x, w = xt.array(a, ("i", "k")), xt.array(b, ("k", "j"))
+    for left in (x, xt.array(np.ascontiguousarray(a.T), ("k", "i"))):
+        for right in (w, xt.array(np.ascontiguousarray(b.T), ("j", "k"))):
+            close_to_sums(f(left, right).transpose("i", "j"), k, "mk,kn->mn", a, b)
+            close_to_sums(f(right, left).transpose("i", "j"), k, "mk,kn->mn", a, b)
+    # Slices and reversals, and an op behind the product.
+    g = xt.jit(lambda x, w: xt.maximum(x.isel(k=slice(None, None, -2)) @ w.isel(k=slice(None, None, -2)), 0))
+    some = bfloat16(m, k)[:, ::-2], bfloat16(k, n)[::-2]
+    want = f(xt.array(some[0].copy(), ("i", "k")), xt.array(some[1].copy(), ("k", "j"))).values.astype("f4")
+    np.testing.assert_allclose(g(x, w).values.astype("f4"), np.maximum(want, 0), rtol=2**-7, atol=1e-5 * k)
+
+
+def test_batches_of_products_of_bfloat16() -> None:
+    a, b = bfloat16(5, 3, 20, 17), bfloat16(5, 17, 3, 18)
+    x, w = xt.array(a, ("n", "h", "i", "k")), xt.array(b, ("n", "k", "h", "j"))
+    got = xt.jit(lambda x, w: xt.dot(x, w, dim="k"))(x, w)
+    close_to_sums(got.transpose("n", "h", "i", "j"), 17, "nhik,nkhj->nhij", a, b)
+    got = xt.jit(lambda x, w: xt.dot(x, w, dim=("h", "k")))(x, w)
+    close_to_sums(got.transpose("n", "i", "j"), 51, "nhik,nkhj->nij", a, b)
+    got = xt.jit(xt.vectorize(lambda x, w: x @ w, "b"))(x.rename(n="b"), w.rename(n="b"))
+    close_to_sums(got.transpose("b", "i", "j"), 51, "nhik,nkhj->nij", a, b)
+
+
+def test_gradients_of_products_of_bfloat16() -> None:
+    a, b, c = bfloat16(40, 50), bfloat16(50, 30), bfloat16(40, 30)
+    x, w, y = xt.array(a, ("i", "k")), xt.array(b, ("k", "j")), xt.array(c, ("i", "j"))
+    dx, dw = xt.jit(xt.grad(lambda x, w: xt.sum(xt.dot(x, w, dim="k") * y), wrt=(0, 1)))(x, w)
+    close_to_sums(dx.transpose("i", "k"), 30, "ij,kj->ik", c, b)
+    close_to_sums(dw.transpose("k", "j"), 40, "ik,ij->kj", a, c)
+
+
+def test_sizes_of_bfloat16_products_that_only_the_call_knows() -> None:
+    f = xt.jit(lambda x, w: xt.dot(x, w, dim="k"), dynamic_dims=("i",))
+    for m in (0, 3, 70):
+        a, b = bfloat16(m, 33), bfloat16(33, 40)
+        close_to_sums(f(xt.array(a, ("i", "k")), xt.array(b, ("k", "j"))), 33, "mk,kn->mn", a, b)
 
 
 COUNTED = xt.array([0, 1, 1], "time")
