@@ -183,23 +183,28 @@ XT_TILES void addTilesOf(const LeftTiles &left, int64_t leftTile, const char *ri
     if constexpr (kTwoRows && kTwoColumns)
       _tile_loadd(3, c1 + kSide, stride);
   }
-  const char *a = left.data + leftTile * left.tile, *b = right;
-  for (int64_t step = 0; step < steps.steps; ++step) {
-    _tile_loadd(6, b, kLine);
-    if constexpr (kTwoColumns)
-      _tile_loadd(7, b + steps.rightTile(), kLine);
-    _tile_loadd(4, a, line);
+  // Numbers of the loop's own: the compiler takes instructions on tiles to write any memory.
+  const char *a0 = left.data + leftTile * left.tile, *a1 = a0 + left.tile;
+  const char *b0 = right, *b1 = right + steps.rightTile();
+  const int64_t leftStep = left.step, rightStep = steps.depth / 2 * kLine;
+  for (int64_t step = steps.steps; step > 0; --step) {
+    _tile_loadd(6, b0, kLine);
+    _tile_loadd(4, a0, line);
     _tile_dpbf16ps(0, 4, 6);
-    if constexpr (kTwoColumns)
+    if constexpr (kTwoColumns) {
+      _tile_loadd(7, b1, kLine);
       _tile_dpbf16ps(1, 4, 7);
+    }
     if constexpr (kTwoRows) {
-      _tile_loadd(5, a + left.tile, line);
+      _tile_loadd(5, a1, line);
       _tile_dpbf16ps(2, 5, 6);
       if constexpr (kTwoColumns)
         _tile_dpbf16ps(3, 5, 7);
     }
-    a += left.step;
-    b += steps.depth / 2 * kLine;
+    a0 += leftStep;
+    a1 += leftStep;
+    b0 += rightStep;
+    b1 += rightStep;
   }
   _tile_stored(0, c0, stride);
   if constexpr (kTwoColumns)
