@@ -131,9 +131,9 @@ def fft(x: ArrayLike, /, dim: Dims = None, *, n: Sizes = None, norm: str | None 
         ArgumentError: `norm` is another word.
 
     Example:
-    >>> xt.fft.fft(xt.array([1.0, 0.0, 0.0], "time"), "time")
-    <xtensor.Array (time: 3) complex128>
-    [1.+0.j 1.+0.j 1.+0.j]
+    >>> xt.fft.fft(xt.array([1.0, 2.0], "time"), "time")
+    <xtensor.Array (time: 2) complex128>
+    [ 3.+0.j -1.+0.j]
     """
     return _complex("fft.fft", x, dim, n, norm, False)
 

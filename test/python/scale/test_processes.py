@@ -191,7 +191,7 @@ MESH_ERRORS = {
     "a size": (lambda m: xt.Mesh(data=0), xt.ArgumentTypeError, "a number of processes is needed"),
     "alone": (lambda m: xt.jit(abs, mesh=m), xt.ArgumentTypeError, "one needs the other"),
     "another mesh dim": (lambda m: xt.jit(abs, mesh=m, split={"b": "dta"}), xt.DimensionError, "has no dim 'dta'"),
-    "no mesh": (lambda m: xt.jit(abs, mesh=4, split={}), xt.ArgumentTypeError, "mesh= takes an xt.Mesh, got int"),
+    "no mesh": (lambda m: xt.jit(abs, mesh=4, split={}), xt.ArgumentTypeError, "mesh= takes an xt.Mesh, got 4"),
     "deterministic alone": (
         lambda m: xt.jit(abs, deterministic=True),
         xt.ArgumentTypeError,

@@ -187,7 +187,7 @@ ENDS = {
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="the death of a process is seen on Linux")
 def test_a_process_that_dies_is_named(how: str, tmp_path: Path) -> None:
     program = f"""
-os.dup2(os.open("{tmp_path}/" + str(rank), os.O_CREAT | os.O_WRONLY | os.O_TRUNC), 2)  # mpirun drops what it has not read
+os.dup2(os.open("{tmp_path}/" + str(rank), os.O_CREAT | os.O_WRONLY | os.O_TRUNC), 2)  # mpirun drops what is late
 f = jit(lambda x: x.sum())
 f(x)
 if rank == 1:
