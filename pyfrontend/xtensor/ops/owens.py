@@ -17,6 +17,7 @@ from .types import Array, ArrayLike
 # The rule of Gauss and Legendre on [0, 1]. What it integrates is a Gaussian up to 9.5 standard deviations, at most.
 _POINTS, _WEIGHTS = ((v + shift) / 2 for v, shift in zip(np.polynomial.legendre.leggauss(32), (1, 0), strict=True))
 _FAR = 9.5
+_NOTHING = 60.0  # from this h on, the function is 0
 _NODE = "node~"  # the dim of the points
 
 
@@ -42,7 +43,7 @@ def owens_t(h: ArrayLike, a: ArrayLike, /) -> Array:
 
 def _owens_t(h: Tracer, a: Tracer) -> Tracer:
     one, half, nought, most = (p.constant(v, h.dtype) for v in (1.0, 0.5, 0.0, 1e30))
-    h = build.unary("abs", h)
+    h = build.binary("minimum", build.unary("abs", h), p.constant(_NOTHING, h.dtype))
     is_steep = build.compare("gt", build.unary("abs", a), one)
     steep = build.select(is_steep, a, one)
     # An infinite slope would give derivatives that are not numbers.
@@ -66,7 +67,7 @@ def _integral(h: Tracer, a: Tracer) -> Tracer:
     def times(x: Tracer, y: Tracer | float) -> Tracer:
         return build.binary("mul", x, p.cast(y, dtype))
 
-    h = build.binary("minimum", h, p.constant(60.0, dtype))  # where it is 0
+    h = build.binary("minimum", h, p.constant(_NOTHING, dtype))
     # For small h, it is above 1: at a tie, a derivative would be halved.
     end = build.binary("div", p.constant(_FAR, dtype), build.binary("maximum", h, p.constant(9.0, dtype)))
     b = build.binary("maximum", build.binary("minimum", a, end), build.unary("neg", end))

@@ -92,7 +92,7 @@ def named(number: int) -> Named | None:
     name = called(kernel.ops) or ("loops" if kernel.flops else "copy")
     if kernel.is_derivative:
         name = f"derivative of {name}"
-    if kernel.kind.startswith("xt_"):
+    if kernel.kind.startswith("xt_") and kernel.kind != f"xt_{name}":
         name = f"{name} ({kernel.kind.removeprefix('xt_')})"
     elif kernel.kind == "product":
         name = f"{name} ({_native.blas_name().partition(' ')[0]})"
