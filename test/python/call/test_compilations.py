@@ -268,7 +268,7 @@ def test_log_is_an_option_of_a_block_and_of_the_process(capfd: pytest.CaptureFix
     finally:
         xt.option(log=None)
     assert not told()
-    with pytest.raises(xt.ArgumentError, match="xt.option: log= is None or 'compile', got 'all'"):
+    with pytest.raises(xt.ArgumentError, match=r"xt\.option: log= is None or 'compile', got 'all'"):
         xt.option(log="all")
 
 
