@@ -2,6 +2,7 @@
 // of an element in its upper bits and the position in its lower ones, so one comparison of integers
 // decides, and an order of equal keys is stable.
 #include "Clones.h"
+#include "Network.h"
 #include "SortKeys.h"
 #include "VectorSort.h"
 
@@ -210,27 +211,36 @@ constexpr int64_t kSideBySide = 16;
 /// The bits of their positions.
 constexpr int kShortBits = 4;
 
-/// Sorts columns of `n` words, of kRowsAtOnce rows, by Batcher's network.
-XT_CLONES void sortColumns(uint64_t *words, int64_t n) {
-  for (int64_t p = 1; p < n; p *= 2)
-    for (int64_t k = p; k > 0; k /= 2)
-      for (int64_t j = k % p; j + k < n; j += 2 * k)
-        for (int64_t i = j; i < j + k && i + k < n; ++i) {
-          if (i / (2 * p) != (i + k) / (2 * p))
-            continue;
-          uint64_t *a = words + i * kRowsAtOnce, *b = words + (i + k) * kRowsAtOnce;
-          for (int64_t r = 0; r < kRowsAtOnce; ++r) {
-            uint64_t x = a[r], y = b[r];
-            a[r] = x < y ? x : y;
-            b[r] = x < y ? y : x;
-          }
-        }
+/// The comparators of a network for rows of up to kSideBySide elements.
+struct Network {
+  struct {
+    int64_t low, high;
+  } pairs[63];
+  int64_t count = 0;
+
+  explicit Network(int64_t n) {
+    forEachComparator(n, [&](int64_t low, int64_t high) { pairs[count++] = {low, high}; });
+  }
+};
+
+/// Sorts columns of words, of kRowsAtOnce rows.
+XT_CLONES void sortColumns(uint64_t *words, const Network &network) {
+  for (int64_t c = 0; c < network.count; ++c) {
+    uint64_t *a = words + network.pairs[c].low * kRowsAtOnce;
+    uint64_t *b = words + network.pairs[c].high * kRowsAtOnce;
+    for (int64_t r = 0; r < kRowsAtOnce; ++r) {
+      uint64_t x = a[r], y = b[r];
+      a[r] = x < y ? x : y;
+      b[r] = x < y ? y : x;
+    }
+  }
 }
 
 /// Sorts rows from `begin` to `end`; `write` gets a row, a place in it, and a position.
 template <typename Key, typename Write>
 void sortShort(const Rows &job, int64_t begin, int64_t end, Write write) {
   const int64_t n = job.size;
+  const Network network(n);
   Key keys[kSideBySide * kRowsAtOnce];
   uint64_t words[kSideBySide * kRowsAtOnce] = {};
   for (int64_t block = begin; block < end; block += kRowsAtOnce) {
@@ -239,7 +249,7 @@ void sortShort(const Rows &job, int64_t begin, int64_t end, Write write) {
     for (int64_t i = 0; i < n; ++i)
       for (int64_t r = 0; r < rows; ++r)
         words[i * kRowsAtOnce + r] = uint64_t(keys[r * n + i]) << kShortBits | uint64_t(i);
-    sortColumns(words, n);
+    sortColumns(words, network);
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t i = 0; i < n; ++i)
         write(block + r, i, int64_t(words[i * kRowsAtOnce + r] & (kSideBySide - 1)));

@@ -2,6 +2,7 @@
 // finds them in registers, for a vector of rows at a time. A routine that sorts one row after
 // another takes a hundred times as long.
 #include "Estimates.h"
+#include "Network.h"
 #include "ToLinalg/Lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,27 +25,6 @@ struct PlaceRead {
 };
 
 } // namespace
-
-/// A network that sorts `n` elements. Source: Batcher's merge exchange (Knuth, The Art of Computer
-/// Programming 3, algorithm 5.2.2M).
-static SmallVector<Comparator> sortingNetwork(unsigned n) {
-  SmallVector<Comparator> network;
-  unsigned top = llvm::PowerOf2Ceil(n) / 2;
-  for (unsigned p = top; p > 0; p /= 2) {
-    unsigned q = top, r = 0, d = p;
-    while (true) {
-      for (unsigned i = 0; i + d < n; ++i)
-        if ((i & p) == r)
-          network.push_back({i, i + d});
-      if (q == p)
-        break;
-      d = q - p;
-      q /= 2;
-      r = p;
-    }
-  }
-  return network;
-}
 
 /// Integers in the order of the floats, NaN last; integers as they are. The same function gives
 /// the float back.
@@ -72,7 +52,8 @@ static SmallVector<Value> elementsAt(OpBuilder &b, Location loc, SmallVector<Val
   if (isa<FloatType>(type))
     for (Value &element : x)
       element = keyOf(b, loc, element);
-  SmallVector<Comparator> network = sortingNetwork(x.size());
+  SmallVector<Comparator> network;
+  forEachComparator(x.size(), [&](unsigned low, unsigned high) { network.push_back({low, high}); });
   // What leads to no place is left out, from the end on.
   SmallVector<bool> needed(x.size());
   for (unsigned place : places)
