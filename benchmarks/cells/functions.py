@@ -66,32 +66,23 @@ def random() -> Iterator[Case]:
     """Random numbers: ours and JAX's by key, the others' by state."""
     for size in (1 << 14, 1 << 20):
         x = Arg((size,))
-        yield case(
-            "uniform like",
-            x,
-            ours=lambda xt, x, size=size: xt.random.uniform(xt.random.key(0), a=size, dtype="f4"),
-            jax=lambda m, x: jax_random().uniform(jax_random().key(0), x.shape, m.float32),
-            torch=lambda m, x: m.rand_like(x),
-            numpy=lambda m, x: _generator(m).random(x.shape, m.float32),
-        )
-        yield case(
-            "normal like",
-            x,
-            ours=lambda xt, x, size=size: xt.random.normal(xt.random.key(0), a=size, dtype="f4"),
-            jax=lambda m, x: jax_random().normal(jax_random().key(0), x.shape, m.float32),
-            torch=lambda m, x: m.randn_like(x),
-            numpy=lambda m, x: _generator(m).standard_normal(x.shape, m.float32),
-        )
-        yield case(
-            "exponential like",
-            x,
-            ours=lambda xt, x, size=size: xt.random.exponential(xt.random.key(0), a=size, dtype="f4"),
-            jax=lambda m, x: jax_random().exponential(jax_random().key(0), x.shape, m.float32),
-            torch=lambda m, x: m.empty_like(x).exponential_(),
-            numpy=lambda m, x: _generator(m).standard_exponential(x.shape, m.float32),
-        )
+        for name, (of_torch, of_numpy) in _DRAWS.items():
+            yield case(
+                f"{name} like",
+                x,
+                ours=lambda xt, x, name=name, size=size: getattr(xt.random, name)(xt.random.key(0), a=size, dtype="f4"),
+                jax=lambda m, x, name=name: getattr(jax_random(), name)(jax_random().key(0), x.shape, m.float32),
+                torch=of_torch,
+                numpy=lambda m, x, name=of_numpy: getattr(_generator(m), name)(x.shape, m.float32),
+            )
 
 
+# By the names that ours and JAX share: PyTorch's function, and the method of NumPy's generator.
+_DRAWS: dict[str, tuple[Any, str]] = {
+    "uniform": (lambda m, x: m.rand_like(x), "random"),
+    "normal": (lambda m, x: m.randn_like(x), "standard_normal"),
+    "exponential": (lambda m, x: m.empty_like(x).exponential_(), "standard_exponential"),
+}
 _GENERATORS: list[Any] = []
 
 

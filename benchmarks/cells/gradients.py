@@ -7,6 +7,7 @@ from typing import Any
 
 from cells.case import Arg, Case, case
 from cells.peers import jax_nn, lax
+from cells.windows import jax_window
 
 Op = Callable[[Any, Any], Any]
 
@@ -119,16 +120,9 @@ def _along(x: Arg, axis: int) -> Iterator[Case]:
                 lambda xt, x, name=name: getattr(xt.rolling(x, {dim: 30}), name)().isel(  # type: ignore[misc]
                     {dim: slice(29, None)}
                 ),
-                lambda m, x, name=name: _jax_rolling(m, x, axis, name),  # type: ignore[misc]
+                jax_window(name, axis, 30),
                 lambda m, x, name=torch: getattr(m, name)(x.unfold(axis, 30, 1), -1),  # type: ignore[misc]
             )
-
-
-def _jax_rolling(m: Any, x: Any, axis: int, name: str) -> Any:
-    window = tuple(30 if a == axis else 1 for a in range(x.ndim))
-    first, combine = (0.0, lax().add) if name == "mean" else (-m.inf, lax().max)
-    y = lax().reduce_window(x, x.dtype.type(first), combine, window, (1,) * x.ndim, "VALID")
-    return y / 30 if name == "mean" else y
 
 
 def _of_matrices(a: Arg) -> Iterator[Case]:

@@ -8,6 +8,9 @@ from typing import Any
 from cells.case import Arg, Case, Function, case
 from cells.peers import lax
 
+# Updates, by what PyTorch calls them.
+_KINDS = {"add": "sum", "set": "", "max": "amax"}
+
 
 def _jax_set(kind: str) -> Function:
     return lambda m, x, i, v: getattr(x.at[:, i], kind)(v)
@@ -19,19 +22,18 @@ def _rows_set(kind: str) -> Function:
 
 def positions() -> Iterator[Case]:
     """Reads and updates by position: along rows, columns, and of single elements."""
-    torch_kind = {"add": "sum", "max": "amax"}
     for rows, columns, count in ((1000, 1000, 1000), (100_000, 16, 16), (64, 16_384, 10_000)):
         for dtype in ("f4", "bf16"):
             x = Arg((rows, columns), dtype)
             i = Arg((count,), "i4", "k", below=columns)
             v = Arg((rows, count), dtype, "ak")
-            for kind in ("add", "set", "max"):
+            for kind in _KINDS:
                 yield case(
                     f"{kind} at columns {count} of",
                     (x, i, v),
                     ours=lambda xt, x, i, v, kind=kind: getattr(x.at(b=i), kind)(v),
                     jax=_jax_set(kind),
-                    torch=_torch_columns(kind, torch_kind),
+                    torch=_torch_columns(kind),
                     numpy=_numpy_columns(kind),
                 )
             yield case(
@@ -51,24 +53,10 @@ def positions() -> Iterator[Case]:
             )
             i = Arg((count,), "i4", "k", below=rows)
             v = Arg((count, columns), dtype, "kb")
-            for kind in ("add", "set", "max"):
-                yield case(
-                    f"{kind} at rows {count} of",
-                    (x, i, v),
-                    ours=lambda xt, x, i, v, kind=kind: getattr(x.at(a=i), kind)(v),
-                    jax=_rows_set(kind),
-                    torch=_torch_rows(kind, torch_kind),
-                )
+            yield from _updates(f"rows {count}", (x, i, v))
     for size, count in ((1000, 1 << 20), (1 << 20, 1 << 20)):
         x, i, v = Arg((size,)), Arg((count,), "i4", "k", below=size), Arg((count,), "f4", "k")
-        for kind in ("add", "set", "max"):
-            yield case(
-                f"{kind} at {count} elements of",
-                (x, i, v),
-                ours=lambda xt, x, i, v, kind=kind: getattr(x.at(a=i), kind)(v),
-                jax=_rows_set(kind),
-                torch=_torch_rows(kind, torch_kind),
-            )
+        yield from _updates(f"{count} elements", (x, i, v))
     for size in (100, 10_000):
         yield case(
             "searchsorted of 1,000 in",
@@ -78,26 +66,38 @@ def positions() -> Iterator[Case]:
         )
 
 
+def _updates(what: str, args: tuple[Arg, Arg, Arg]) -> Iterator[Case]:
+    """Updates along the first dim."""
+    for kind in _KINDS:
+        yield case(
+            f"{kind} at {what} of",
+            args,
+            ours=lambda xt, x, i, v, kind=kind: getattr(x.at(a=i), kind)(v),
+            jax=_rows_set(kind),
+            torch=_torch_rows(kind),
+        )
+
+
 def _jax_gather_gradient(m: Any, x: Any, i: Any, v: Any) -> Any:
     import jax
 
     return jax.grad(lambda x: m.sum(m.take(x, i, axis=1, mode="clip") * v))(x)
 
 
-def _torch_columns(kind: str, names: dict[str, str]) -> Function:
+def _torch_columns(kind: str) -> Function:
     if kind == "add":
         return lambda m, x, i, v: x.index_add(1, i, v)
     if kind == "set":
         return lambda m, x, i, v: x.index_copy(1, i.long(), v)
-    return lambda m, x, i, v: x.index_reduce(1, i, v, names[kind])
+    return lambda m, x, i, v: x.index_reduce(1, i, v, _KINDS[kind])
 
 
-def _torch_rows(kind: str, names: dict[str, str]) -> Function:
+def _torch_rows(kind: str) -> Function:
     if kind == "add":
         return lambda m, x, i, v: x.index_add(0, i, v)
     if kind == "set":
         return lambda m, x, i, v: x.index_copy(0, i.long(), v)
-    return lambda m, x, i, v: x.index_reduce(0, i, v, names[kind])
+    return lambda m, x, i, v: x.index_reduce(0, i, v, _KINDS[kind])
 
 
 def _numpy_columns(kind: str) -> Function:

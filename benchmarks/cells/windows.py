@@ -9,15 +9,12 @@ from cells.case import Arg, Case, case
 from cells.peers import lax
 
 
-def _jax_window(name: str, axis: int, size: int) -> Any:
+def jax_window(name: str, axis: int, size: int) -> Any:
+    """The mean or the maximum of windows, of JAX."""
+
     def call(m: Any, x: Any) -> Any:
         window = tuple(size if a == axis else 1 for a in range(x.ndim))
-        first, combine = {
-            "mean": (0.0, lax().add),
-            "sum": (0.0, lax().add),
-            "max": (-m.inf, lax().max),
-            "min": (m.inf, lax().min),
-        }[name]
+        first, combine = (0.0, lax().add) if name == "mean" else (-m.inf, lax().max)
         y = lax().reduce_window(x, x.dtype.type(first), combine, window, (1,) * x.ndim, "VALID")
         return y / size if name == "mean" else y
 
@@ -52,7 +49,7 @@ def windows() -> Iterator[Case]:
                             x.unfold(axis, size, 1), -1, **extra
                         ),
                         numpy=_sliding(name, axis, size),
-                        **({"jax": _jax_window(name, axis, size)} if name in ("mean", "max") else {}),
+                        **({"jax": jax_window(name, axis, size)} if name in ("mean", "max") else {}),
                     )
 
 
