@@ -102,19 +102,13 @@ PyObject *watchPeer(PyObject *, PyObject *args) {
   Py_RETURN_NONE;
 }
 
-PyObject *peersEnd(PyObject *, PyObject *communicator) {
+/// What is told of a communicator, by its number.
+template <void (*Tell)(int64_t)>
+PyObject *ofCommunicator(PyObject *, PyObject *communicator) {
   long long number = PyLong_AsLongLong(communicator);
   if (PyErr_Occurred())
     return nullptr;
-  xt_peers_end(number);
-  Py_RETURN_NONE;
-}
-
-PyObject *forgetPeers(PyObject *, PyObject *communicator) {
-  long long number = PyLong_AsLongLong(communicator);
-  if (PyErr_Occurred())
-    return nullptr;
-  xt_forget_peers(number);
+  Tell(number);
   Py_RETURN_NONE;
 }
 
@@ -132,9 +126,9 @@ PyMethodDef functions[] = {
     {"watch_peer", watchPeer, METH_VARARGS,
      "watch_peer(communicator, process, pid, connection)\n--\n\nThe death of this process of the "
      "machine is told (xt_watch_peer)."},
-    {"peers_end", peersEnd, METH_O,
+    {"peers_end", ofCommunicator<xt_peers_end>, METH_O,
      "peers_end(communicator)\n--\n\nFrom now on its processes end (xt_peers_end)."},
-    {"forget_peers", forgetPeers, METH_O,
+    {"forget_peers", ofCommunicator<xt_forget_peers>, METH_O,
      "forget_peers(communicator)\n--\n\nThis process makes no more calls with them "
      "(xt_forget_peers)."},
     {"is_gone", isGone, METH_O,

@@ -101,7 +101,7 @@ FUNCTIONS: dict[str, str] = {
     **dict.fromkeys(("conv_general_dilated", "conv_with_general_padding"),
                     'write xt.nn.conv(x, w, {"h": "kh", "w": "kw"}, dim="channel", stride=2, dilation=2)'),
     **dict.fromkeys(("interpolate", "upsample", "grid_sample"),
-    "write xt.repeat for the nearest, xt.interp along a dim"),
+                    "write xt.repeat for the nearest, xt.interp along a dim"),
     **dict.fromkeys(("pixel_shuffle", "pixel_unshuffle"), "write x.unstack(..) and x.stack(..) of named dims"),
     # torch
     "functional_call": "parameters are arguments: write f(parameters, x)",
@@ -111,8 +111,7 @@ FUNCTIONS: dict[str, str] = {
     "grad_and_value": "write xt.value_and_grad(f), which returns the value first",
     # torch.optim and optax
     **dict.fromkeys(("RMSprop", "Adagrad", "Adadelta", "Adamax", "NAdam", "RAdam", "Adafactor", "Muon", "LBFGS",
-    "rmsprop",
-                     "adagrad", "lion", "lamb"), "there are xt.optim.sgd, momentum, adam, adamw and lbfgs"),
+                     "rmsprop", "adagrad", "lion", "lamb"), "there are xt.optim.sgd, momentum, adam, adamw and lbfgs"),
     "apply_updates": "it is not needed: optimizer.update returns the new parameters",
     "chain": "write xt.optim.clip_by_norm(gradients, 1.0), then optimizer.update(..)",
     "clip_grad_norm_": "write xt.optim.clip_by_norm(gradients, 1.0)",
@@ -144,7 +143,7 @@ FUNCTIONS: dict[str, str] = {
     "custom_gradient": "write xt.custom_derivative(f)",
     "closure_convert": "write xt.custom_derivative(f), of all arrays",
     **dict.fromkeys(("shard_map", "NamedSharding", "make_mesh"),
-    "write xt.jit(f, mesh=, split=) for processes over MPI"),
+                    "write xt.jit(f, mesh=, split=) for processes over MPI"),
     "named_scope": "it is not needed: profiles name the lines of your program",
     # jax.tree_util
     "tree_flatten": "write xt.tree.flatten(tree)", "tree_unflatten": "write xt.tree.unflatten(structure, leaves)",
@@ -169,9 +168,8 @@ FUNCTIONS: dict[str, str] = {
     "boxcox": "write (x**lmbda - 1) / lmbda", "log_expit": "write xt.log_sigmoid(x)", "exprel": "write xt.expm1(x) / x",
     # PyTensor
     **dict.fromkeys(("dscalar", "dvector", "dmatrix", "dtensor3", "fscalar", "fvector", "fmatrix", "ftensor3",
-    "iscalar",
-                     "ivector", "imatrix", "lscalar", "lvector", "lmatrix", "scalar", "vector", "matrix", "tensor3",
-                     "xtensor", "as_tensor_variable", "as_xtensor"), _ARGUMENT),
+                     "iscalar", "ivector", "imatrix", "lscalar", "lvector", "lmatrix", "scalar", "vector", "matrix",
+                     "tensor3", "xtensor", "as_tensor_variable", "as_xtensor"), _ARGUMENT),
     "function": "write xt.jit(f), of a Python function", "shared": "state is an argument and a result of a function",
     "ifelse": "write xt.cond(condition, f, g, x)", "wrap_py": "write xt.callback(f, x, ..)",
     "wrap_jax": "write xt.from_jax(f)",
