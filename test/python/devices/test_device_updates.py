@@ -194,7 +194,7 @@ def test_the_option_is_part_of_what_is_compiled() -> None:
 
 @pytest.mark.parametrize("value", ["yes", None, 2])
 def test_the_option_takes_a_bool(value: object) -> None:
-    with pytest.raises(xt.ArgumentError, match=re.escape(f"option deterministic= is False or True, got {value!r}")):
+    with pytest.raises(xt.ArgumentError, match=re.escape(f"xt.option: deterministic= is False or True, got {value!r}")):
         xt.option(deterministic=value)
 
 
