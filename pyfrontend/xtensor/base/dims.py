@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from .errors import ArgumentTypeError, DimensionError
@@ -14,6 +15,7 @@ class _Batched(threading.local):
 
     names: tuple[str, ...] = ()
     steps: tuple[tuple[str, str], ...] = ()
+    instance: Mapping[str, int] = MappingProxyType({})  # op by op: where the one that runs is
 
 
 batched = _Batched()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes, tree
-from ..base.dims import describe
+from ..base.dims import batched, describe
 from ..base.errors import ArgumentError, ArgumentTypeError, Error, user_line
 from ..values.array import Array, from_values
 from ..values.spec import Spec
@@ -63,6 +63,7 @@ class _Print:
             line = _Formatter().vformat(self.text, args, kwargs)
         except _OF_FORMATS as error:  # one that only the values show
             raise _does_not_fit(self.op, self.text, error, self.line) from None
+        where = {**batched.instance, **where}
         if where:
             line = f"[{', '.join(f'{name}: {at}' for name, at in where.items())}] {line}"
         builtins.print(line)

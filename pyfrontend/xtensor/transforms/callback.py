@@ -11,7 +11,7 @@ import numpy as np
 
 from ..base import dtypes, tree
 from ..base.calls import shown
-from ..base.dims import describe
+from ..base.dims import batched, describe
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, SizeError, UnsupportedError
 from ..base.ranges import fits
 from ..call.arguments import name_of, needs_function
@@ -92,7 +92,9 @@ def callback(
             "of them"
         )
     if not tracing():
-        return _eager(f, args, structure, types)
+        # Op by op, an instance is alone: all instances are one.
+        batch = tuple(batched.instance) if together else ()
+        return _eager(f, args, structure, types, batch)
 
     def primal(*args: Any) -> Any:
         return _traced(f, args, structure, types, ordered, together)
@@ -146,18 +148,25 @@ def _sized(types: Sequence[Spec], given: Sequence[Spec]) -> list[Spec]:
     return found
 
 
-def _eager(f: Callable[..., Any], args: tuple[Any, ...], structure: tree.TreeDef, types: Sequence[Spec]) -> Any:
+def _eager(
+    f: Callable[..., Any], args: tuple[Any, ...], structure: tree.TreeDef, types: Sequence[Spec], batch: tuple[str, ...]
+) -> Any:
+    """batch: dims of size 1 that `f` sees besides, and its results have."""
     leaves, shape = tree.flatten(args)
     arrays = []
     for i, x in enumerate(leaves):
         kind = kind_of(x)
         if kind is not None and kind.named:
-            leaves[i] = kind.array(x)
-            arrays.append(leaves[i])
+            array = kind.array(x)
+            arrays.append(array)
+            leaves[i] = array.expand_dims(dict.fromkeys(batch, 1)) if batch else array
     specs = _sized(types, [Spec(a.dims, a.shape, a.dtype) for a in arrays])
     call = _Call(f, shape, leaves, (), structure, types)
-    values = call.results(f(*shape.unflatten(leaves)), specs)
-    return structure.unflatten([from_values(v, s.dims) for v, s in zip(values, specs, strict=True)])
+    of_call = [Spec((*batch, *s.dims), ([1] * len(batch) + [*s.shape]), s.dtype) for s in specs]
+    values = call.results(f(*shape.unflatten(leaves)), of_call)
+    return structure.unflatten(
+        [from_values(v.reshape([*s.sizes.values()]), s.dims) for v, s in zip(values, specs, strict=True)]
+    )
 
 
 def _traced(

@@ -268,7 +268,7 @@ def transformed(
     run: Callable[..., Any], f: Callable[..., Any], make: Callable[..., Any], *more: Any, **others: Any
 ) -> Jitted[..., Any]:
     """``make(f, *more)``, which runs `run` and has the options of `f` but for `others`; a pickle has what made it."""
-    made: Jitted[..., Any] = Jitted(run, **{**options_of(f), **others}, by_tracing=True)
+    made: Jitted[..., Any] = Jitted(run, **{"by_tracing": True, **options_of(f), **others})
     made.__dict__["_transform"] = (f, make, more)
     return made
 
@@ -374,6 +374,8 @@ class _Compiler:
         new_args, new_kwargs = call.structure.unflatten(given)
         with options.option(device="cpu" if device is None else device.name):  # new arrays are made where it runs
             found = call_with("jit", self.fn, new_args, new_kwargs)
+        if found is stepwise.UNKNOWN:
+            return self.call(args, kwargs)
         return stepwise.results_of(found, self.name, any(map(is_dataarray, call.labelled.values())))
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

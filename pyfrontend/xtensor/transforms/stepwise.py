@@ -1,4 +1,4 @@
-"""Control flow in Python: loops and branches of arrays with values, step by step, for `xt.option(jit=False)`.
+"""Loops, branches and instances of arrays with values, one after another in Python, for `xt.option(jit=False)`.
 
 The bodies are called as they are, so that `print` and pdb see values. Types are those of the compiled loops.
 """
@@ -14,6 +14,7 @@ import numpy as np
 from .. import _native
 from ..base import tree
 from ..base.calls import call_with, shown
+from ..base.dims import batched
 from ..base.errors import ArgumentError
 from ..base.refusals import not_an_array, unnamed
 from ..call.arguments import is_choice
@@ -27,7 +28,7 @@ from ..values import options
 from ..values.kinds import kind_of
 from ..values.spec import Spec
 
-# A loop without a step: what its body would give is not known without a trace of it.
+# A loop without a step, or no instance: what its body would give is not known without a trace of it.
 UNKNOWN = object()
 
 
@@ -194,20 +195,20 @@ def scan(
         stacked.append(ys)
     if reverse:
         stacked.reverse()
-    ys = [_stack(op, f, list(each), dim, over) for each in zip(*stacked, strict=True)]
+    ys = [_stack(op, f, each, {dim: count}, over) for each in zip(*stacked, strict=True)]
     return _results((carry.unflatten(leaves), shape.unflatten(ys)), (init, xs))
 
 
-def _without_labels_of(x: Any, dim: str) -> Any:
-    """An array without the coordinates along `dim`: its elements have none of them."""
+def _without_labels_of(x: Any, *dims: str) -> Any:
+    """An array without the coordinates along `dims`: its elements have none of them."""
     labels = labels_of(x)
-    kept = {k: v for k, v in labels.coords.items() if dim not in v.dims}
+    kept = {k: v for k, v in labels.coords.items() if not {*dims} & {*v.dims}}
     return x._with_meta(Labels(kept, labels.name, labels.attrs) if labels else None)
 
 
-def _stack(op: str, fn: Callable[..., Any], ys: Sequence[Any], dim: str, over: Sequence[Any]) -> Any:
-    """The ys of all steps, with `dim` first and the coordinates that what is scanned has along it. Steps that take
-    other branches may give numbers of other dtypes: the type is what all can have."""
+def _stack(op: str, fn: Callable[..., Any], ys: Sequence[Any], sizes: dict[str, int], over: Sequence[Any]) -> Any:
+    """The ys of all steps, with the dims of `sizes` first and the coordinates that what is scanned has along them.
+    Steps that take other branches may give numbers of other dtypes: the type is what all can have."""
     like = spec(ys[0])
     for y in ys[1:]:
         joined = control.join(like, spec(y))
@@ -216,10 +217,11 @@ def _stack(op: str, fn: Callable[..., Any], ys: Sequence[Any], dim: str, over: S
         like = joined
     where = Spec(like.dims, like.shape, like.dtype)
     fitted = [fit(y, where) for y in ys]
-    made = _native.from_buffer(np.stack([y.values for y in fitted]), (dim, *like.dims))
+    values = np.stack([y.values for y in fitted]).reshape(*sizes.values(), *like.shape)
+    made = _native.from_buffer(values, (*sizes, *like.dims))
     made = _native.to_device(made, fitted[0]._device)
     labels = labels_of(ys[-1])
-    along = {k: v for x in over for k, v in labels_of(x).coords.items() if v.dims == (dim,)}
+    along = {k: v for x in over for k, v in labels_of(x).coords.items() if len(v.dims) == 1 and v.dims[0] in sizes}
     found = Labels({**along, **labels.coords}, labels.name, labels.attrs)
     return made._with_meta(found) if found else made
 
@@ -261,6 +263,48 @@ def map_each(f: Callable[[Any], Any], xs: Any, dim: str) -> Any:
     step.__name__ = name_of(f)
     found = scan(step, None, xs, dim, False, None, "map")
     return found if found is UNKNOWN else found[1]
+
+
+# -- instances --------------------------------------------------------------------------------------------------------
+
+
+def vectorize(
+    f: Callable[..., Any],
+    sizes: dict[str, int],
+    leaves: Sequence[Any],
+    structure: tree.TreeDef,
+    check: Callable[[Any], Any],
+) -> tuple[list[Any], tree.TreeDef] | None:
+    """`f` of each instance along the dims of `sizes`, with these first: its results, and their structure. None if
+    nothing is an instance. leaves, structure: of the arguments and keywords. check: is called with each result."""
+    inner = [x if is_choice(x) else _without_labels_of(x, *sizes) for x in leaves]
+    stacked: list[Sequence[Any]] = []
+    first: tree.TreeDef | None = None
+    names, instance = batched.names, batched.instance
+    for position in np.ndindex(*sizes.values()):
+        at = dict(zip(sizes, position, strict=True))
+        one = [x if is_choice(x) else x.isel({d: i for d, i in at.items() if d in x.dims}) for x in inner]
+        args, kwargs = structure.unflatten(one)
+        batched.names, batched.instance = (*names, *sizes), {**instance, **at}
+        try:
+            with _where(one):
+                found, shape = result_leaves(call_with("vectorize", f, args, kwargs), name_of(f), lift)
+        except Exception as error:
+            error.add_note(f"in instance {', '.join(f'{d}={i}' for d, i in at.items())} of xt.vectorize({name_of(f)})")
+            raise
+        finally:
+            batched.names, batched.instance = names, instance
+        first = shape if first is None else first
+        if shape != first:
+            raise ArgumentError(
+                f"xt.vectorize: {name_of(f)} returns other structures for other instances, {first} and {shape}; they "
+                f"differ {tree.difference(first, shape)}"
+            )
+        stacked.append([check(x) for x in found])
+    if first is None:
+        return None
+    over = [x for x in leaves if not is_choice(x)]
+    return [_stack("vectorize", f, each, sizes, over) for each in zip(*stacked, strict=True)], first
 
 
 def _results(found: Any, given: Any) -> Any:

@@ -14,13 +14,15 @@ from ..base import tree
 from ..base.calls import call_with
 from ..base.dims import as_names, batched, describe, suggestion
 from ..base.errors import ArgumentError, DimensionError, SizeError
-from ..call.arguments import as_leaf, name_of, needs_function
+from ..call.arguments import as_leaf, is_choice, name_of, needs_function
 from ..ir import context as c
 from ..ir import location
 from ..trace.program import result_leaves
 from ..trace.regions import Regions
-from ..trace.tracer import Tracer
+from ..trace.scope import tracing
+from ..trace.tracer import Tracer, spec
 from ..values.spec import Spec
+from . import stepwise
 from .jit import Jitted, marked_call, transformed
 
 Body = Callable[[list[Tracer]], list[Tracer]]
@@ -57,11 +59,13 @@ def vectorize(f: Callable[..., Any], dims: str | Sequence[str]) -> Jitted[..., A
         return traced(f, names, args, kwargs)
 
     batched.__name__ = f"vectorize({name_of(f)})"
-    return transformed(batched, f, vectorize, names)
+    return transformed(batched, f, vectorize, names, by_tracing=False)
 
 
 def traced(f: Callable[..., Any], names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     leaves, structure = tree.flatten(marked_call(f, args, kwargs))
+    if not tracing():
+        return _one_by_one(f, names, leaves, structure)
     arrays = [as_leaf(x) for x in leaves]
     moving = [i for i, x in enumerate(arrays) if isinstance(x, Tracer) and not set(names).isdisjoint(x.dims)]
     _check(names, [x for x in arrays if isinstance(x, Tracer)], f)
@@ -78,6 +82,19 @@ def traced(f: Callable[..., Any], names: tuple[str, ...], args: tuple[Any, ...],
 
     values = vectorized(body, names, [arrays[i] for i in moving])
     return results[0].unflatten(values)
+
+
+def _one_by_one(f: Callable[..., Any], names: tuple[str, ...], leaves: list[Any], structure: tree.TreeDef) -> Any:
+    """Under `xt.option(jit=False)`."""
+    leaves = [x if is_choice(x) else stepwise.lift(x) for x in leaves]
+    arrays = [x for x in leaves if not is_choice(x)]
+    _check(names, arrays, f)
+    sizes = {d: next(x.sizes[d] for x in arrays if d in x.dims) for d in names}
+    found = stepwise.vectorize(f, sizes, leaves, structure, lambda result: _checked(result, names))
+    if found is None:
+        return stepwise.UNKNOWN
+    values, shape = found
+    return shape.unflatten(values)
 
 
 def vectorized(body: Body, names: Sequence[str], arrays: Sequence[Tracer]) -> list[Tracer]:
@@ -103,18 +120,18 @@ def _without(spec: Spec, names: Sequence[str]) -> Spec:
     return Spec(tuple(kept), tuple(kept.values()), spec.dtype)
 
 
-def _checked(result: Tracer, names: Sequence[str]) -> Tracer:
+def _checked(result: Any, names: Sequence[str]) -> Any:
     for d in result.dims:
         if d in names:
             raise DimensionError(
                 f"xt.vectorize: dim {d!r} is batched, but the result {describe(result.dims, result.shape)} of one "
                 "instance has it, too. Rename one of the two; what comes from outside goes in as an argument",
-                location.of_value(result.value),
+                location.of_value(result.value) if isinstance(result, Tracer) else None,
             )
     return result
 
 
-def _check(names: tuple[str, ...], arrays: list[Tracer], f: Callable[..., Any]) -> None:
+def _check(names: tuple[str, ...], arrays: Sequence[Any], f: Callable[..., Any]) -> None:
     """Each name is a dim of some argument, and has one size."""
     for d in names:
         have = [x for x in arrays if d in x.dims]
@@ -127,7 +144,7 @@ def _check(names: tuple[str, ...], arrays: list[Tracer], f: Callable[..., Any]) 
             )
         first = have[0]
         for x in have[1:]:
-            if x.spec.sizes[d] != first.spec.sizes[d]:
+            if spec(x).sizes[d] != spec(first).sizes[d]:
                 raise SizeError(
                     f"xt.vectorize: dim {d!r} has sizes {first.sizes[d]} and {x.sizes[d]} in the arguments "
                     f"{describe(first.dims, first.shape)} and {describe(x.dims, x.shape)} of {name_of(f)}"

@@ -48,7 +48,7 @@ class Options:
     comes from float32?
     skipna: do reductions and running sums leave NaN out where they are not told?
     copy: have arrays memory of their own, also where they could share that of NumPy, DLPack or xarray?
-    jit: do functions of `xt.jit`, loops and branches run as programs, and not op by op?
+    jit: do functions of `xt.jit` and `xt.vectorize`, loops and branches run as programs, and not op by op?
     nan: is a result that is not finite, of arguments that are, an error?
     profile: do programs tell when their kernels run? `xt.profile` sets it."""
 
@@ -150,8 +150,8 @@ class option:  # noqa: N801 (used like a function)
       float32 arrays that become float64 because of others.
     * `skipna=True`: reductions leave NaN out, as in xarray, where a call does not give `skipna=`.
     * `copy=True`: arrays over memory of NumPy, DLPack and xarray are copies, which later writes do not change.
-    * `jit=False`: functions of `xt.jit` run op by op, and bodies of loops and branches in Python, so that `print` and
-      pdb see values. Functions that are differentiated or vectorized are traced all the same.
+    * `jit=False`: functions of `xt.jit` and `xt.vectorize` run op by op, and bodies of loops and branches in Python, so
+      that `print` and pdb see values. Functions that are differentiated are traced all the same.
     * `nan="raise"`: after each call the results are checked. For a NaN or an infinity that comes from finite
       arguments, a second run looks for the op that made it, in loops and derivatives too. NonFiniteError tells it.
     * `log="compile"`: the logger "xtensor" tells each compilation with its reason at level INFO, or on stderr where no

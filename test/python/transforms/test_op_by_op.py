@@ -161,7 +161,7 @@ def test_programs_are_not_compiled_again() -> None:
     assert len(f.compilations) == 1 and len(g.compilations) == 1
 
 
-def test_derivatives_and_instances_are_traced() -> None:
+def test_derivatives_are_traced() -> None:
     def loss(x: Any) -> Any:
         return xt.scan(lambda c, v: (c * v, c), 1.0, x, dim="t")[0]
 
@@ -170,9 +170,85 @@ def test_derivatives_and_instances_are_traced() -> None:
         np.testing.assert_allclose(xt.vjp(loss, X)[1](1.0)[0].values, [6, 3, 2])
         assert float(xt.jvp(loss, (X,), (X,))[1]) == 18.0
         np.testing.assert_allclose(xt.linearize(loss, X)[1](X).values, 18)
-        np.testing.assert_allclose(xt.vectorize(lambda v: v * 2, "t")(X).values, [2, 4, 6])
         found = xt.nn.scaled_value_and_grad(lambda x: xt.sum(x * x))(8.0, X)
         np.testing.assert_allclose(found[1].values, [2, 4, 6])
+
+
+M = xt.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], ("i", "j"))
+INSTANCES: dict[str, tuple[Any, Any, tuple[Any, ...]]] = {
+    "one dim": ("i", lambda r: (r * 2, {"sum": r.sum()}), (M,)),
+    "two dims": (("k", "i"), lambda r, k: r * k, (M, xt.array([1, 2], "k"))),
+    "nested": ("i", lambda r: xt.vectorize(lambda v: v * 2, "j")(r), (M,)),
+    "shared": ("i", lambda r, w, n: r @ w + n, (M, xt.array([1.0, 2.0], "j"), 3)),
+    "numbers": ("i", lambda r: (1, 2.5, True, xt.ones(q=2)), (M,)),
+    "branches of two dtypes": ("i", lambda r: xt.cond(r.sum() > 3, lambda: 1, lambda: 2.0), (M,)),
+    "loops": ("i", lambda r: xt.while_loop(lambda c: c.sum() < 20, lambda c: c * 2, r), (M,)),
+    "scan": ("i", lambda r: xt.scan(lambda c, v: (c + v, c), 0, r, dim="j"), (M,)),
+    "complex": ("i", lambda r: r * 1j, (M,)),
+    "bool": ("i", lambda r: r > 2, (M,)),
+    "no instance": ("i", lambda r: (r * 2, 1), (xt.zeros(i=0, j=2),)),
+    "gradient inside": ("i", xt.grad(lambda r: xt.sum(r**3)), (M,)),
+    "tangent inside": ("i", lambda r: xt.jvp(xt.grad(lambda q: xt.sum(q**3)), (r,), (r,)), (M,)),
+    "gradient outside": ("j", lambda c: xt.grad(lambda c: xt.sum(xt.vectorize(xt.exp, "i")(c)))(c), (M,)),
+    "pure callback": ("i", lambda r: xt.callback(lambda r: r.values[::-1].copy(), r, result=r), (M,)),
+    "one callback for all": (
+        "i",
+        lambda r: xt.callback(lambda r: np.cumsum(r.values, r.dims.index("j")), r, result=r, together=True),
+        (M,),
+    ),
+    "choices": ("i", lambda r, how: r * 2 if how == "twice" else r, (M, "twice")),
+}
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_instances_are_those_of_the_program(name: str) -> None:
+    dims, f, args = INSTANCES[name]
+    with xt.option(jit=False):
+        stepped = xt.vectorize(f, dims)(*args)
+    check_equal(stepped, xt.vectorize(f, dims)(*args))
+
+
+def test_instances_have_values(capsys: Any) -> None:
+    def f(r: Any) -> Any:
+        xt.debug.print("row {}", r)
+        xt.grad(lambda r: (xt.debug.print("loss {}", r), r.sum())[1])(r)
+        if r.sum() > 4:  # Python decides
+            raise ValueError("large")
+        return r
+
+    with xt.option(jit=False), pytest.raises(ValueError, match="large") as raised:
+        xt.vectorize(f, "i")(M)
+    assert capsys.readouterr().out.splitlines() == [
+        "[i: 0] row [1. 2.] (j: 2)",
+        "[i: 0] loss [1. 2.] (j: 2)",
+        "[i: 1] row [3. 4.] (j: 2)",
+        "[i: 1] loss [3. 4.] (j: 2)",
+    ]
+    assert raised.value.__notes__ == ["in instance i=1 of xt.vectorize(f)"]
+
+
+def test_instances_have_the_errors_of_programs() -> None:
+    for f, args, error, text in (
+        (lambda r: r, (X,), xt.DimensionError, "no argument of <lambda> has dim 'i'"),
+        (lambda r, s: r, (M, xt.ones(i=2)), xt.SizeError, "dim 'i' has sizes 3 and 2"),
+        (lambda r: r.sum("i"), (M,), xt.DimensionError, "'i' is batched outside, by vectorize"),
+        (lambda r: r * xt.ones(i=3), (M,), xt.DimensionError, "the result .* of one instance has it, too"),
+    ):
+        for option in (False, True):
+            with xt.option(jit=option), pytest.raises(error, match=text):
+                xt.vectorize(f, "i")(*args)
+    with xt.option(jit=False), pytest.raises(xt.ArgumentError, match="other structures for other instances"):
+        xt.vectorize(lambda r: xt.cond(r.sum() > 4, lambda: r, lambda: (r, r)), "i")(M)
+
+
+def test_instances_keep_labels() -> None:
+    xr = pytest.importorskip("xarray")
+    coords = {"i": [5, 6, 7], "j": ["a", "b"], "height": ("i", [1.0, 2.0, 3.0])}
+    labelled = xr.DataArray(M.values, dims=("i", "j"), coords=coords, name="heat")
+    for f in (lambda r: r * 2, lambda r: r.sel(j="b"), lambda r: xt.ones(k=2)):
+        with xt.option(jit=False):
+            stepped = xt.vectorize(f, "i")(labelled)
+        xr.testing.assert_identical(stepped, xt.vectorize(f, "i")(labelled))
 
 
 def test_labels_and_static_arguments() -> None:
