@@ -252,9 +252,10 @@ bool xtensorKernels(MlirModule module, intptr_t count, const MlirStringRef *name
   return true;
 }
 
-bool xtensorMemory(MlirModule module, MlirStringRef target, MlirStringCallback callback,
+bool xtensorMemory(MlirModule module, MlirStringRef target, intptr_t count,
+                   const MlirStringRef *names, const int64_t *sizes, MlirStringCallback callback,
                    void *userData) {
-  auto text = xtensor::memoryOf(unwrap(module), unwrap(target));
+  auto text = xtensor::memoryOf(unwrap(module), unwrap(target), byName(count, names, sizes));
   if (failed(text))
     return false;
   callback(wrapped(*text), userData);

@@ -145,8 +145,10 @@ MLIR_CAPI_EXPORTED bool xtensorKernels(MlirModule module, intptr_t count,
                                        const MlirStringRef *names, const int64_t *sizes,
                                        MlirStringCallback callback, void *userData);
 
-/* JSON of the places of temporaries (Cost.h). False on failure, with diagnostics. */
-MLIR_CAPI_EXPORTED bool xtensorMemory(MlirModule module, MlirStringRef target,
+/* JSON of the places of temporaries in a call of these open sizes (Cost.h). False on failure, with
+ * diagnostics. */
+MLIR_CAPI_EXPORTED bool xtensorMemory(MlirModule module, MlirStringRef target, intptr_t count,
+                                      const MlirStringRef *names, const int64_t *sizes,
                                       MlirStringCallback callback, void *userData);
 
 /* Pays what the first program of a process would, on this thread, for as long as `wanted` says

@@ -81,8 +81,11 @@ FailureOr<Cost> xtensor::costOf(ModuleOp module, StringRef target,
   return cost;
 }
 
-FailureOr<std::string> xtensor::memoryOf(ModuleOp module, StringRef target) {
+FailureOr<std::string> xtensor::memoryOf(ModuleOp module, StringRef target,
+                                         const llvm::StringMap<int64_t> &sizes) {
   OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone());
+  if (!sizes.empty() && failed(noteSizes(*copy, sizes)))
+    return failure();
   (*copy)->setAttr(kPlannedAttr, UnitAttr::get(module.getContext()));
   if (failed(placeTemporaries(*copy, "traced", target, nullptr)))
     return failure();

@@ -28,7 +28,7 @@ struct Cost {
 mlir::FailureOr<Cost> costOf(mlir::ModuleOp module, llvm::StringRef target = "cpu",
                              const llvm::StringMap<int64_t> &sizes = {});
 
-/// JSON: where the temporaries of a call lie, and when. The module has static sizes.
+/// JSON: where the temporaries of a call lie, and when. sizes: of open dims in the call.
 ///
 ///     {"bytes": 256,
 ///      "temporaries": [{"offset": 0, "bytes": 128, "begin": 3, "end": 7, "type": "f32", "shape":
@@ -37,7 +37,8 @@ mlir::FailureOr<Cost> costOf(mlir::ModuleOp module, llvm::StringRef target = "cp
 ///
 /// `begin` and `end` count ops, and `steps` are those that do something. `loc` is an origin of
 /// EveryPhase.h.
-mlir::FailureOr<std::string> memoryOf(mlir::ModuleOp module, llvm::StringRef target = "cpu");
+mlir::FailureOr<std::string> memoryOf(mlir::ModuleOp module, llvm::StringRef target = "cpu",
+                                      const llvm::StringMap<int64_t> &sizes = {});
 
 } // namespace xtensor
 

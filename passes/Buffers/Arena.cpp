@@ -1,5 +1,6 @@
 // Temporaries share one block of memory per call; scratch of parallel bodies goes to the stack.
 #include "Buffers/Passes.h"
+#include "CallSizes.h"
 #include "KernelCalls.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -106,7 +107,7 @@ struct Temporary {
   int64_t begin, end;
   int64_t bytes;      // -1: known at run time
   int64_t offset = 0; // in the static part
-  Value dynamicOffset;
+  Value dynamicOffset, dynamicBytes;
 };
 
 struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
@@ -152,7 +153,7 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
     SmallVector<memref::AllocOp> alone;
     for (memref::AllocOp alloc : allocs) {
       MemRefType type = alloc.getType();
-      Temporary t{alloc, INT64_MAX, -1, -1, 0, {}};
+      Temporary t{alloc, INT64_MAX, -1, -1, 0, {}, {}};
       SmallVector<Operation *> users = usersOf(alloc, aliases);
       if (type.hasStaticShape())
         t.bytes = staticBytes(type, alignment);
@@ -169,18 +170,28 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
       temporaries.push_back(t);
     }
     int64_t bytes = packStatic(temporaries);
-    if (!inForall && getOperation()->getParentOp()->hasAttr(kPlannedAttr))
-      keepPlan(temporaries, bytes, positions);
     bool dynamic = llvm::any_of(temporaries, [](auto &t) { return t.bytes < 0; });
     // Even of no bytes one may have to be somewhere.
     bool used = llvm::any_of(temporaries, [](auto &t) { return !t.alloc->use_empty(); });
+    Value total; // null if it is `bytes`
     if (bytes || dynamic || used)
-      replaceAll(home, temporaries, bytes, inForall && !dynamic && bytes <= maxStackBytes);
+      total = replaceAll(home, temporaries, bytes, inForall && !dynamic && bytes <= maxStackBytes);
+    if (!inForall && getOperation()->getParentOp()->hasAttr(kPlannedAttr))
+      keepPlan(temporaries, total ? valueInCall(total).value_or(bytes) : bytes, positions);
     for (memref::AllocOp alloc : alone)
       replaceAlone(alloc);
     for (Temporary &t : temporaries)
       t.alloc.erase();
     return true;
+  }
+
+  /// The memory in one call, whose sizes the module may tell (CallSizes.h).
+  static MemRefType typeInCall(memref::AllocOp alloc) {
+    MemRefType type = alloc.getType();
+    SmallVector<int64_t> shape(type.getShape());
+    for (auto [axis, size] : llvm::enumerate(shape))
+      size = sizeInCall(alloc, axis).value_or(size);
+    return MemRefType::get(shape, type.getElementType());
   }
 
   void keepPlan(ArrayRef<Temporary> temporaries, int64_t bytes, const Positions &positions) {
@@ -189,12 +200,17 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
       return b.getNamedAttr(name, b.getI64IntegerAttr(n));
     };
     SmallVector<Attribute> list;
-    for (Temporary t : temporaries)
+    for (Temporary t : temporaries) {
+      if (t.dynamicBytes) {
+        t.bytes = valueInCall(t.dynamicBytes).value_or(-1);
+        t.offset = valueInCall(t.dynamicOffset).value_or(0);
+      }
       if (t.bytes > 0 && t.end >= t.begin)
         list.push_back(b.getDictionaryAttr(
             {number("offset", t.offset), number("bytes", t.bytes), number("begin", t.begin),
-             number("end", t.end), b.getNamedAttr("memory", TypeAttr::get(t.alloc.getType())),
+             number("end", t.end), b.getNamedAttr("memory", TypeAttr::get(typeInCall(t.alloc))),
              b.getNamedAttr("loc", LocationAttr(t.alloc.getLoc()))}));
+    }
     getOperation()->setAttr(
         kPlannedAttr, b.getDictionaryAttr({number("bytes", bytes),
                                            b.getNamedAttr("temporaries", b.getArrayAttr(list)),
@@ -363,8 +379,9 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
     return total;
   }
 
-  void replaceAll(Block &home, SmallVectorImpl<Temporary> &temporaries, int64_t bytes,
-                  bool onStack) {
+  /// Returns the bytes of the arena; null for the stack.
+  Value replaceAll(Block &home, SmallVectorImpl<Temporary> &temporaries, int64_t bytes,
+                   bool onStack) {
     // After the sizes that were hoisted: before the first op that is not pure.
     Operation *first = &home.front();
     while (isPure(first) && !first->getNumRegions() && !first->hasTrait<OpTrait::IsTerminator>())
@@ -374,7 +391,8 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
     if (onStack) {
       Value stack = memref::AllocaOp::create(b, loc, MemRefType::get({bytes}, b.getI8Type()),
                                              b.getI64IntegerAttr(alignment));
-      return viewAll(b, loc, temporaries, stack);
+      viewAll(b, loc, temporaries, stack);
+      return {};
     }
     auto constant = [&](int64_t v) -> Value { return arith::ConstantIndexOp::create(b, loc, v); };
     Value total = constant(bytes);
@@ -389,11 +407,13 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
       });
       if (same != places.end()) {
         t.dynamicOffset = (*same)->dynamicOffset;
+        t.dynamicBytes = (*same)->dynamicBytes;
         *same = &t;
         continue;
       }
       t.dynamicOffset = total;
-      total = arith::AddIOp::create(b, loc, total, dynamicBytes(b, t.alloc));
+      t.dynamicBytes = dynamicBytes(b, t.alloc);
+      total = arith::AddIOp::create(b, loc, total, t.dynamicBytes);
       total = arith::MinUIOp::create(b, loc, total, constant(kTooMany));
       places.push_back(&t);
     }
@@ -401,6 +421,7 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
     viewAll(b, loc, temporaries, arena);
     b.setInsertionPoint(home.getTerminator());
     memref::DeallocOp::create(b, loc, arena);
+    return total;
   }
 
   Value dynamicBytes(OpBuilder &b, memref::AllocOp alloc) {

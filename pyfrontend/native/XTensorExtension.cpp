@@ -298,9 +298,12 @@ std::string kernels(py::PyModule &module, const std::map<std::string, int64_t> &
   return text;
 }
 
-std::string memory(py::PyModule &module, const std::string &target) {
+std::string memory(py::PyModule &module, const std::string &target,
+                   const std::map<std::string, int64_t> &sizes) {
+  NamedSizes named(sizes);
   std::string text;
-  if (!xtensorMemory(module.get(), refOf(target), append, &text))
+  if (!xtensorMemory(module.get(), refOf(target), named.names.size(), named.names.data(),
+                     named.values.data(), append, &text))
     throw failed("the program cannot be lowered");
   return text;
 }
@@ -375,7 +378,8 @@ void bindCompiler(nb::module_ &m) {
   m.def("kernels", &kernels, nb::arg("module"), nb::arg("sizes"),
         "JSON: the kernels of a profiled program in a call of these open sizes.");
   m.def("memory", &memory, nb::arg("module"), nb::arg("target") = "cpu",
-        "JSON: where temporaries lie, and when.");
+        nb::arg("sizes") = std::map<std::string, int64_t>(),
+        "JSON: where temporaries lie, and when, in a call of these open sizes.");
 }
 
 //===- diagnostics ---------------------------------------------------------===//

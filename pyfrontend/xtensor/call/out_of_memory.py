@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ..base.dims import describe
 from ..base.errors import Error, MemoryError_
-from ..compiler.cost import bytes_of
-from ..compiler.memory import plan_of
+from ..compiler.cost import bytes_of, fixed, sizes_of
+from ..compiler.memory import Plan, plan_of
 from ..compiler.origins import Source, function_of, is_public, main_of, source_of
 from ..ir import context as c
 from ..ir import location
@@ -23,16 +23,22 @@ _ASKED = re.compile(r"no memory for (?P<array>an array of )?(?P<bytes>\d+) bytes
 _MOST = 3  # temporaries that are told
 
 
-def tell(error: MemoryError_, name: str, trace: Callable[[], tuple[Program, Target]]) -> None:
-    """Names the function and what the memory is for, in an error of one of its calls. trace: traces it again."""
+def tell(
+    error: MemoryError_, name: str, trace: Callable[[], tuple[Program, Target, Sequence[Sequence[int | None]]]]
+) -> None:
+    """Names the function and what the memory is for, in an error of one of its calls. trace: traces it again, and
+    returns the shapes of the arguments, too."""
     text, where = error.parts
     asked = _ASKED.match(text)
     about = ""
     if asked is not None:
         try:
             with location.naming():
-                program, target = trace()
-            about = _result(program, int(asked["bytes"])) if asked["array"] else _temporaries(program, target)
+                program, target, shapes = trace()
+            if asked["array"]:
+                about = _result(fixed(program, sizes_of(program, shapes, "memory")), int(asked["bytes"]))
+            else:
+                about = _temporaries(plan_of(program, target, shapes))
         except Error:
             about = ""  # the sizes alone are told, as where the arguments are gone
     error.say(f"xt.jit({name}): {text}{about}", where)
@@ -58,9 +64,9 @@ def _result(program: Program, count: int) -> str:
     return ""
 
 
-def _temporaries(program: Program, target: Target) -> str:
+def _temporaries(plan: Plan) -> str:
     """The largest temporaries."""
-    found = sorted(plan_of(program, target).temporaries, key=lambda t: -t.bytes)
+    found = sorted(plan.temporaries, key=lambda t: -t.bytes)
     told = []
     for t in found[:_MOST]:
         file, line = t.lines[0] if t.lines else ("", 0)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from ..base.errors import CompileError
 from ..ir.context import compiler, diagnosed
-from . import supports
 from .cost import bytes_of, cost, fixed, sizes_of
 from .origins import Origins
 
@@ -61,14 +60,14 @@ class Plan:
 
 
 def plan_of(program: Program, target: Target, shapes: Sequence[Sequence[int | None]] = ()) -> Plan:
-    """The plan of one call. Of a program with dynamic dims, it is that of a program compiled for arguments of these
-    shapes. UnsupportedError if they do not tell all sizes."""
-    program = fixed(program, sizes_of(program, shapes, "memory"))
-    arguments, results = (sum(map(bytes_of, specs)) for specs in (program.all_inputs, program.outputs))
-    known = cost(program, target)
-    supports.check(target, program)
+    """The plan of one call: of a program with dynamic dims, with arguments of these shapes. UnsupportedError if they
+    do not tell all sizes."""
+    sizes = sizes_of(program, shapes, "memory")
+    of_call = fixed(program, sizes)
+    arguments, results = (sum(map(bytes_of, specs)) for specs in (of_call.all_inputs, of_call.outputs))
+    known = cost(program, target, shapes)
     with diagnosed(CompileError):
-        told = json.loads(compiler().memory(program.module, target.profile))
+        told = json.loads(compiler().memory(program.module, target.profile, sizes))
     origins = Origins(program)
     # What stands in one line of the program, one after another, is one step.
     steps: list[Step] = []

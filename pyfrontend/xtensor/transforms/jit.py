@@ -183,8 +183,8 @@ class Jitted(Function, Pickled, Generic[P, R]):
         """Returns a `Memory`: the bytes that one call needs, and where each temporary lies, and when.
 
         Printed, it draws the arena as text, and a notebook shows it as a picture. The arguments are arrays or
-        `xt.spec`; ``device=`` is as in `trace`. If dims are dynamic, it is the memory of a program that is compiled for
-        the sizes of the arguments. UnsupportedError if an `xt.spec` leaves a size open.
+        `xt.spec`; ``device=`` is as in `trace`. If dims are dynamic, it is the memory of a call with arguments of these
+        sizes. UnsupportedError if an `xt.spec` leaves a size open.
 
         Example:
         >>> f = xt.jit(lambda x: xt.sort(xt.exp(x), "i"))
@@ -420,9 +420,10 @@ class _Compiler:
     def of_memory(self, error: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Says in an error of a call what the memory is for. C++ asks, too."""
 
-        def again() -> tuple[Program, targets.Target]:
-            call = Call(args, kwargs, self.fn, self.static, frozenset())
-            return self.placed(call, targets.target_of(self.device if self.decided else call.device()))
+        def again() -> tuple[Program, targets.Target, Sequence[Sequence[int | None]]]:
+            call = Call(args, kwargs, self.fn, self.static, self.dynamic)
+            placed = self.placed(call, targets.target_of(self.device if self.decided else call.device()))
+            return *placed, [x.shape for x in call.arrays]
 
         if isinstance(error, MemoryError_) and self.layout is None:
             out_of_memory.tell(error, self.name, again)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -59,6 +60,21 @@ def test_temporaries_with_their_ops_and_lines() -> None:
     first = f.__code__.co_firstlineno
     assert f"\n  {COUNT} bytes of temporaries for f64[{N}, {N}] of xt.multiply at {__file__}:{first + 1}\n" in text
     assert f"at {__file__}:{first + 2}" in text and text.startswith("xt.jit(f): no memory for ")
+
+
+@pytest.mark.parametrize("options", [{}, {"dynamic_dims": ("a", "b")}], ids=str)
+def test_temporaries_are_those_of_the_program_that_runs(options: Any) -> None:
+    """A program that is compiled for these sizes alone sums in parts, and an open one does not."""
+
+    def sums(x: Any, y: Any) -> Any:
+        z = xt.sort(x * y, "a")
+        return xt.sum(xt.sort(xt.sum(z * 2.0, "b"), "a")) * xt.sum(xt.sort(xt.sum(xt.exp(z), "a"), "b"))
+
+    f = xt.jit(sums, **options)
+    text, memory = message(f, X, Y), f.memory(X, Y)
+    assert f"no memory for {memory.arena} bytes of temporaries" in text
+    largest = sorted((t.bytes for t in memory.temporaries), reverse=True)[:3]
+    assert [int(n) for n in re.findall(r"\n  (\d+) bytes of temporaries for", text)] == largest
 
 
 def test_gradients_and_calls_of_single_functions() -> None:

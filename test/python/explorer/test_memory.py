@@ -6,6 +6,7 @@ import itertools
 import os
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,6 +55,26 @@ def test_the_arena_of_open_sizes_is_that_of_the_call():
     for size in (37, 1000):
         x = xt.spec(t=size)
         assert pairs.cost(x)["arena"] == pairs.memory(x).arena > 0
+
+
+OPEN: dict[str, Any] = {
+    "layers": lambda x: xt.sum(xt.square(xt.tanh(xt.exp(x - xt.mean(x, "t")) - xt.mean(x, "i"))), "t"),
+    "gradient": xt.grad(lambda x: xt.sum(xt.tanh(xt.sort(x, "t") * xt.exp(x)))),
+    "scan": lambda x: xt.sort(xt.scan(lambda c, r: (xt.tanh(c * r), c), xt.ones(i=32), x, dim="t")[1], "t"),
+    "of two sizes": lambda x: xt.cumsum(xt.sort(x, "t"), dim="t") * xt.sort(xt.mean(x, "i"), "t") + xt.std(x, "i"),
+}
+
+
+@pytest.mark.cpu_only("kernels of devices have other temporaries")
+@pytest.mark.parametrize("name", OPEN)
+@pytest.mark.parametrize("size", [0, 1, 10, 1000, 4097])
+def test_memory_of_open_sizes_is_of_the_program_that_runs(name: str, size: int):
+    f, x = xt.jit(OPEN[name], dynamic_dims="t"), xt.spec(t=size, i=32)
+    memory = f.memory(x)
+    assert memory.arena == f.cost(x)["arena"]
+    found = memory.temporaries
+    assert max((t.offset + t.bytes for t in found), default=0) == memory.arena
+    assert all(t.bytes >= 8 * np.prod(t.shape) for t in found if t.dtype == "f64")
 
 
 def test_temporaries_have_lines_and_functions():
