@@ -82,7 +82,9 @@ def _explore(options: argparse.Namespace) -> int:
     lowered, jitted, args = _lowered(options, target)
     name = options.target.rpartition(":")[2]
     measured = _measured(jitted, args, lowered) if options.profile else ()
-    page = Explorer(explored(lowered.program, lowered.target, code_of(jitted.__wrapped__), measured))
+    page = Explorer(
+        explored(lowered.program, lowered.target, code_of(jitted.__wrapped__), measured, lowered.call.shapes)
+    )
     with without_line(user_line()):
         print(page.write(options.output or f"{name}.html"))
     return 0

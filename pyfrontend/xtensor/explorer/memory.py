@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..base.errors import UnsupportedError
 from ..compiler.memory import Plan, Step, Temporary, plan_of
 from ..compiler.origins import where
 
@@ -131,15 +132,17 @@ class Memory:
         return f"<div>{head}{drawing if boxes else ''}<details><summary>temporaries</summary>{text}</details></div>"
 
 
-def memory_of(program: Program, target: Target) -> dict[str, Any] | None:
-    """What the page of the explorer shows of the arena; None if sizes are open, or if there are no temporaries.
+def memory_of(program: Program, target: Target, shapes: Sequence[Sequence[int | None]] = ()) -> dict[str, Any] | None:
+    """What the page of the explorer shows of the arena; None if there are no temporaries, or if the shapes of the
+    arguments leave a size open.
 
     "summary", a text; "arena", bytes; "steps", their number. "temporaries", those that begin first in front, each with
     bytes, offset, begin, end, at (file, line) and a text.
     """
-    if any(spec.is_dynamic for spec in (*program.all_inputs, *program.outputs)):
+    try:
+        memory = Memory(plan_of(program, target, shapes))
+    except UnsupportedError:
         return None
-    memory = Memory(plan_of(program, target))
     if not memory.temporaries:
         return None
     place = ("bytes", "offset", "begin", "end")

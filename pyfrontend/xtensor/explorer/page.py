@@ -84,9 +84,10 @@ def explored(
     target: Target,
     code: CodeType | None = None,
     measured: Sequence[tuple[Kernel, Measured]] = (),
+    shapes: Sequence[Sequence[int | None]] = (),
 ) -> dict[str, Any]:
     """What the page shows. measured: the kernels of a profile, which become "groups" (explorer/groups.py).
-    "memory" has the temporaries, if there are any (explorer/memory.py).
+    "memory" has the temporaries of a call with arguments of `shapes`, if there are any (explorer/memory.py).
 
     code: that of the function, whose file stands first. The place that `f.explore` was called at is left out: module
     and function have it as their location.
@@ -103,7 +104,7 @@ def explored(
     for origin in found["origins"]:
         origin["at"] = [place for place in origin["at"] if place not in call]
     groups = groups_of(program, measured) if measured else None
-    memory = memory_of(program, target)
+    memory = memory_of(program, target, shapes)
     boxes: list[dict[str, Any]] = [*(groups["nodes"] if groups else ()), *(memory["temporaries"] if memory else ())]
     kernels = [(path, line) for box in boxes for path, line in box["at"]]
     of_lines = [(path, line) for origin in found["origins"] for path, line, _ in origin["at"]]

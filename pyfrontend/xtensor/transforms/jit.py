@@ -222,9 +222,9 @@ class Jitted(Function, Pickled, Generic[P, R]):
             its = {name for name in own if name in signature.parameters}
             kwargs = {**kwargs, **{name: own[name] for name in its if own[name] is not None}}
             path, profile = (None if name in its else own[name] for name in own)
-        program, _, target = self._compiler.abstract(args, kwargs)
+        program, call, target = self._compiler.abstract(args, kwargs)
         code = code_of(self.__wrapped__)
-        page = Explorer(explored(program, target, code, measured(profile, program, target)))
+        page = Explorer(explored(program, target, code, measured(profile, program, target), call.shapes))
         if path is not None:
             page.write(path)
         return page

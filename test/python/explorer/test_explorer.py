@@ -209,6 +209,8 @@ def test_memory_is_the_plan_of_the_arena(program: Any) -> None:
     assert any(t["at"] and "tanh" in t["text"] for t in memory["temporaries"])
     assert "memory" not in xt.jit(lambda x: x + 1.0).explore(xt.spec(i=3)).data
     assert "memory" not in xt.jit(lambda x: xt.sort(x, "j")).explore(xt.spec(i=None, j=3)).data
+    f = xt.jit(lambda x: xt.sort(xt.exp(x), "i") * 2.0, dynamic_dims="i")
+    assert f.explore(xt.spec(i=300)).data["memory"]["arena"] == f.memory(xt.spec(i=300)).arena > 0
 
 
 def test_a_profile_without_the_call_is_refused(program: Any) -> None:
