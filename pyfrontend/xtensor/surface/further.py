@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from . import scipys
+
 _KEY = "write key = xt.random.key(0): functions that draw take a key"
 _LOOP = 'it is not there: write the step of the cell as a function, and xt.scan(step, state, x, dim="time")'
 _LAYOUT = 'it is not there: write xt.dot of scaled arrays, x.astype(..) and xt.dot(x, y, dim="k")'
@@ -35,7 +37,6 @@ LAYERS: dict[str, str] = {
     "odeint": "it is not there: write xt.scan over the steps of the solver",
     "optimize": "it is not there: xt.optim has optimizers, and xt.implicit has derivatives of solutions",
     "spline": "it is not there: xt.interp is linear. Make splines by SciPy's, outside of derivatives",
-    "hilbert": "it is not there: write xt.fft.fft, set the negative frequencies to 0, double the positive, and ifft",
 }  # fmt: skip
 
 DRAWS: dict[str, str] = {
@@ -69,7 +70,7 @@ MATRICES: dict[str, str] = {
                      "solve_discrete_are", "funm", "signm"), _SCIPYS),
 }  # fmt: skip
 
-ROOMS = {"xt.random": DRAWS, "xt.linalg": MATRICES}
+ROOMS = {"xt.random": DRAWS, "xt.linalg": MATRICES, "xt.signal": scipys.SIGNAL}
 
 
 def instead(room: str, name: str) -> str | None:
@@ -79,5 +80,5 @@ def instead(room: str, name: str) -> str | None:
 
 def anywhere(name: str) -> str | None:
     """What to write for a name, whatever the module. Names of one letter mean too much."""
-    found = LAYERS.get(name) or MATRICES.get(name)
+    found = LAYERS.get(name) or MATRICES.get(name) or scipys.anywhere(name)
     return found or (DRAWS.get(name) if len(name) > 5 else None)

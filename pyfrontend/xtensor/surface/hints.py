@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _native, fft, linalg, nn, ops, optim, random, signal
 from ..base.lacking import missing
-from . import dataarrays, elsewhere, further, peers
+from . import dataarrays, elsewhere, further, peers, scipys
 
 _BY_NAMES = 'x.stack(z=("a", "b")) makes one dim of several, x.unstack(z={"a": 2, "b": 3}) several of one'
 _DOT = 'write xt.dot(x, y, dim="k"): names say which dims are contracted, and all others go together'
@@ -248,11 +248,13 @@ def _function(name: str, arguments: str = "", call: bool = False) -> str | None:
 
 def other_names() -> dict[str, str]:
     """Names of functions that other libraries have and xt lacks, with what to write, in the order of the alphabet."""
-    tables = (_FUNCTIONS, _EITHER, _RENAMED, elsewhere.TABLE, further.LAYERS, peers.FUNCTIONS, peers.BOTH)
+    tables = (_FUNCTIONS, _EITHER, _RENAMED, elsewhere.TABLE, further.LAYERS, peers.FUNCTIONS, peers.BOTH,
+              scipys.FUNCTIONS, scipys.SIGNAL)  # fmt: skip
     names = sorted({name for table in tables for name in table}, key=lambda name: (name.lower(), name))
     found = {name: _FUNCTIONS.get(name) or _EITHER.get(name) or _function(name, "(..)") for name in names}
     for name, text in found.items():
         found[name] = text or elsewhere.TABLE.get(name) or further.anywhere(name) or peers.of_module(name)
+        found[name] = found[name] or scipys.SIGNAL.get(name)
     return {name: text for name, text in found.items() if text}
 
 

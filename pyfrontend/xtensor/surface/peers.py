@@ -63,6 +63,26 @@ METHODS: dict[str, str] = {
     **BOTH,
     "gather": 'write xt.take_along(x, i, dim="time"), or x.isel(time=i)', "unflatten": 'write x.unstack(z={"a": 2})',
     "bfloat16": 'write x.astype("bfloat16")',
+    # of JAX's arrays
+    **dict.fromkeys(("block_until_ready", "is_ready", "copy_to_host_async"), "write x.values, which waits"),
+    **dict.fromkeys(("devices", "get_device", "platform", "committed", "is_cpu", "is_cuda"), "write x.device"),
+    **dict.fromkeys(("sharding", "addressable_shards", "addressable_data", "global_shards", "is_fully_addressable",
+                     "is_fully_replicated"), "an array is on one device: xt.jit(f, mesh=, split=) divides the work"),
+    "aval": "write x.type", "weak_type": "write x.weak", "on_device_size_in_bytes": "write x.nbytes",
+    **dict.fromkeys(("delete", "is_deleted"),
+                    "it is not needed: memory goes with the array; xt.jit(f, donate=) reuses it"),
+    "ptp": 'write x.max("time") - x.min("time")',
+    # of PyTorch's tensors
+    **dict.fromkeys(("mH", "H"), 'write xt.conj(x).rename(row="col", col="row")'),
+    **dict.fromkeys(("reshape_as", "resize_as", "sum_to_size"), "names say which dims go together"),
+    **dict.fromkeys(("stride", "storage", "untyped_storage", "storage_offset", "data_ptr", "layout", "pin_memory",
+                     "is_pinned", "share_memory_", "resolve_conj", "resolve_neg"), _NOT_NEEDED),
+    **dict.fromkeys(("is_sparse", "to_dense", "to_sparse", "coalesce"), "it is not needed: arrays are dense"),
+    "ndimension": "write x.ndim", "new_full": "write xt.full(value, time=3, dtype=x.dtype)",
+    "new_tensor": 'write xt.array(values, dims="time", dtype=x.dtype)', "new_empty": "write xt.zeros(time=3)",
+    "msort": 'write xt.sort(x, "time")', "renorm": 'write x * xt.minimum(1, limit / xt.norm(x, "k"))',
+    **dict.fromkeys(("hsplit", "vsplit", "dsplit"), 'write xt.split(x, 3, dim="time")'),
+    "grad_fn": "write xt.grad(f)(x): xt.grad differentiates a function with respect to its arguments",
 }  # fmt: skip
 
 # PyTorch's methods for which the package says the same as for its functions.

@@ -15,7 +15,7 @@ import pytest
 import xarray as xr
 import xtensor as xt
 from xtensor.base import lacking
-from xtensor.surface import elsewhere, further, peers
+from xtensor.surface import elsewhere, further, peers, scipys
 from xtensor.surface import hints as absent
 
 X = xt.ones(time=4, space=3)
@@ -53,13 +53,16 @@ def test_a_method_that_is_not_here_says_what_to_write(name: str) -> None:
         "jax.random",
         "numpy.fft",
         "scipy.fft",
+        "scipy.signal",
         "jax.numpy.fft",
     ],
 )
 def test_every_public_name_of_others_is_here_or_says_what_to_write(space: str) -> None:
     module = pytest.importorskip(space, reason=f"{space} is not installed")
     last = space.rpartition(".")[2]
-    room, where = (getattr(xt, last), f"xt.{last}") if last in ("linalg", "fft", "nn", "random") else (xt, "xt")
+    room, where = (
+        (getattr(xt, last), f"xt.{last}") if last in ("linalg", "fft", "nn", "random", "signal") else (xt, "xt")
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of names that are about to go
         public = getattr(module, "__all__", dir(module))
@@ -170,6 +173,62 @@ def test_what_to_write_for_a_distribution_has_it(name: str, distribution: tuple[
     assert stats.kstest(y.values, getattr(stats, kind)(*shapes).cdf).pvalue > 1e-3
 
 
+def test_what_to_write_for_signals_is_scipys() -> None:
+    signal = pytest.importorskip("scipy.signal")
+    n, m = 16, 8
+    a, taps, window = np.random.default_rng(0).normal(size=(3, 50))
+    taps, window = taps[:5] + 1j * taps[5:10], window[:n]
+    names = {"xt": xt, "scipy": pytest.importorskip("scipy"), "np": np, "n": n, "x": xt.array(a, "time")}
+    names |= {"k": xt.array(taps, "lag"), "window": xt.array(window, "lag"), "rank": 2}
+
+    def written(name: str, **more: Any) -> Any:
+        expression, _, given = scipys.SIGNAL[name].removeprefix("write ").partition(", with ")
+        expression = expression.removesuffix(", of odd sizes")
+        here = names | more
+        if given:
+            variable, _, value = given.partition(" = ")
+            here[variable] = eval(value, here)
+        return eval(expression.removeprefix("z = "), here)
+
+    def close(got: Any, want: Any) -> None:
+        np.testing.assert_allclose(np.asarray(got), want, atol=1e-12)
+
+    close(written("correlate"), signal.correlate(a, taps))
+    close(written("oaconvolve"), signal.oaconvolve(a, taps))
+    close(written("detrend"), signal.detrend(a))
+    for size in (35, 75):
+        close(written("resample", m=size, x=xt.array(a[1:], "time")), signal.resample(a[1:], size))
+    close(written("medfilt")[1:-1], signal.medfilt(a)[1:-1])
+    close(written("order_filter")[1:-1], signal.order_filter(a, np.ones(3), 2)[1:-1])
+    close(written("find_peaks"), signal.find_peaks(a)[0])
+    close(written("argrelmin"), signal.argrelmin(a)[0])
+    close(written("savgol_filter")[2:-2], signal.savgol_filter(a, 5, 2)[2:-2])
+    close(written("get_window"), signal.get_window("hann", n))
+    for size in (49, 50):
+        close(written("hilbert", n=size, x=xt.array(a[:size], "time")), signal.hilbert(a[:size]))
+    segments = eval(scipys.SIGNAL["welch"].partition(", and ")[0].removeprefix("write s = "), names)
+    spectra = eval(scipys.SIGNAL["stft"].partition(", and ")[2], names | {"s": segments})
+    _, power = signal.welch(a, window=window, nperseg=n, noverlap=n - m, detrend=False, return_onesided=False)
+    close((abs(spectra) ** 2).mean("segment") / (window**2).sum(), power[: n // 2 + 1])
+
+
+def test_what_to_write_for_sums_and_moments_is_scipys() -> None:
+    integrate, stats = pytest.importorskip("scipy.integrate"), pytest.importorskip("scipy.stats")
+    a = np.random.default_rng(0).normal(size=50) ** 2
+    x = xt.array(a, "time")
+
+    def close(name: str, want: Any) -> None:
+        text = scipys.FUNCTIONS[name].removeprefix("write ").partition(", the ")[0]
+        got = eval(text, {"xt": xt, "math": math, "x": x, "y": x**2, "dx": 0.1})
+        np.testing.assert_allclose(got.values, want, rtol=1e-9)
+
+    close("cumulative_trapezoid", integrate.cumulative_trapezoid(a**2, dx=0.1))
+    for name in ("zscore", "skew", "kurtosis", "sem", "iqr"):
+        close(name, getattr(stats, name)(a))
+    close("pearsonr", stats.pearsonr(a, a**2).statistic)
+    close("linregress", stats.linregress(a, a**2)[:2])
+
+
 def test_what_to_write_for_counts_has_the_moments_of_numpys() -> None:
     k1, k2 = xt.random.split(xt.random.key(1))
     n, p, df, nonc = 4.0, 0.3, 5.0, 3.0
@@ -197,17 +256,19 @@ HOMONYMS = {
 def test_no_hint_is_about_a_name_that_is_here() -> None:
     """A function that is added takes its hint away: the hint would be found before the function of another room."""
     rooms = (xt, *absent._ROOMS.values())
-    tables = (elsewhere.TABLE, absent._FUNCTIONS, absent._EITHER, absent._RENAMED, peers.FUNCTIONS, peers.BOTH)
+    tables = (elsewhere.TABLE, absent._FUNCTIONS, absent._EITHER, absent._RENAMED, peers.FUNCTIONS, peers.BOTH,
+              scipys.FUNCTIONS)  # fmt: skip
     here = {name for table in tables for name in table if any(name in room.__all__ for room in rooms)}
     assert here == set(HOMONYMS)
     methods = {
-        name for table in (absent._METHODS, absent._EITHER, peers.BOTH) for name in table if hasattr(xt.Array, name)
+        name for table in (absent._METHODS, absent._EITHER, peers.METHODS) for name in table if hasattr(xt.Array, name)
     }
     assert methods == set()
 
 
 def test_what_is_advised_is_there() -> None:
-    tables = (elsewhere.TABLE, absent._FUNCTIONS, absent._EITHER, peers.FUNCTIONS, peers.BOTH)
+    tables = (elsewhere.TABLE, absent._FUNCTIONS, absent._EITHER, peers.FUNCTIONS, peers.METHODS,
+              scipys.FUNCTIONS, scipys.SIGNAL)  # fmt: skip
     for text in {text for table in tables for text in table.values()}:
         for name in re.findall(r"\bxt\.([A-Za-z_][\w.]*\w)\(", text):
             found: Any = xt
