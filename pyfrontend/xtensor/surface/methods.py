@@ -21,6 +21,7 @@ from ..ops.coarsening import Coarsen
 from ..ops.types import ArrayLike, Dims
 from ..ops.updates import At, assignment
 from ..ops.windows import Rolling
+from . import frozen
 from .by_label import ByLabelMethods
 from .hints import method_instead, numpy_instead
 
@@ -497,7 +498,7 @@ class ArrayMethods(ByLabelMethods):
         return At(self)
 
     def __setitem__(self, key: object, value: object) -> NoReturn:
-        instead = assignment(self, key)
+        instead = frozen.labels_instead(key) if isinstance(key, str) else assignment(self, key)
         more = ", or .add(value) for +=" if ".set(" in instead else ""
         raise ArgumentTypeError(f"arrays cannot be assigned to. Write {instead}{more}")
 
@@ -533,13 +534,21 @@ class LabelMethods(ArrayMethods):
         """
         return _labels.to_xarray(self)
 
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise frozen.refusal(self, name)
+
+    @property
+    def attrs(self) -> dict[Any, Any]:
+        """The attributes that came with `xt.as_array(dataarray)`. They do not change: `dict(x.attrs)` is a copy."""
+        return frozen.Attributes(_labels.labels_of(self).attrs)
+
     @property
     def coords(self) -> Any:
-        """The coordinates that came with `xt.as_array(dataarray)`, as xarray has them.
+        """The coordinates that came with `xt.as_array(dataarray)`, as xarray has them. They do not change.
 
         xarray compares them with those of a DataArray on the left of an operator.
         """
-        return _labels.bare(self).coords
+        return frozen.coordinates(_labels.bare(self))
 
     @property
     def indexes(self) -> Any:

@@ -86,11 +86,6 @@ class Array(_native.Array, Labelled):
         return None if self.meta is None else self.meta.name
 
     @property
-    def attrs(self) -> dict[Any, Any]:
-        """A copy of the attributes that came with `xt.as_array(dataarray)`."""
-        return {} if self.meta is None else dict(self.meta.attrs)
-
-    @property
     def data(self) -> np.ndarray[Any, Any]:
         """The data as a read-only NumPy array, as `values`: xarray's other name."""
         return _native.as_numpy(self)

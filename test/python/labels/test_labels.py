@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -203,12 +205,46 @@ def test_arrays_have_the_attributes_of_dataarrays() -> None:
     x = xt.as_array(A)
     assert (x.name, x.attrs, x.coords.keys(), list(x.indexes)) == ("w", {"units": "m"}, A.coords.keys(), ["time", "x"])
     np.testing.assert_array_equal(x.data, A.data)
-    x.attrs["units"] = "km"
-    assert x.attrs == {"units": "m"}
     plain = xt.ones(t=2)
     assert (plain.name, plain.attrs, list(plain.indexes)) == (None, {}, [])
     stacked = A.drop_vars("lat").stack(k=("time", "x"))
     assert xt.as_array(stacked).indexes["k"].equals(stacked.indexes["k"])
+
+
+ATTRIBUTES = r'the attributes of an array do not change. Write x = xt.as_array\(x.to_xarray\(\).assign_attrs\(units="K"'
+COORDINATES = r"the coordinates of an array do not change. Write x = x\."
+CHANGES: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "attrs[..] =": (lambda x: x.attrs.__setitem__("units", "km"), ATTRIBUTES),
+    "attrs.update": (lambda x: x.attrs.update(units="km"), ATTRIBUTES),
+    "del attrs[..]": (lambda x: x.attrs.__delitem__("units"), ATTRIBUTES),
+    "coords[..] =": (lambda x: x.coords.__setitem__("x", [1, 2]), rf"{COORDINATES}assign_coords\(x=labels\)"),
+    "coords.update": (lambda x: x.coords.update(x=[1, 2]), rf"{COORDINATES}assign_coords\(time=labels\)"),
+    "del coords[..]": (lambda x: x.coords.__delitem__("x"), rf"{COORDINATES}drop_vars\('x'\)"),
+    "x[name] =": (lambda x: x.__setitem__("a b", 1), r"Write x = x.assign_coords\({'a b': labels}\)"),
+    "name =": (lambda x: setattr(x, "name", "heat"), r'\'name\' cannot be set. Write .*rename\("heat"\)'),
+    "dims =": (lambda x: setattr(x, "dims", ("a", "b")), r'\'dims\' cannot be set. Write x = x.rename\(old="new"\)'),
+    "values =": (lambda x: setattr(x, "values", 1), r"Write x = xt.array\(values, dims=x.dims\)"),
+    "time =": (lambda x: setattr(x, "time", 1), r"Write x = x.assign_coords\(time=labels\)"),
+    "own =": (lambda x: setattr(x, "own", 1), r"'own' cannot be set. Write x = f\(x\)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", CHANGES)
+def test_labels_do_not_change(how: str) -> None:
+    change, message = CHANGES[how]
+    x = xt.as_array(A)
+    with pytest.raises((xt.ArgumentTypeError, AttributeError), match=message):
+        change(x)
+    xr.testing.assert_identical(x.to_xarray(), A)
+
+
+def test_copies_of_labels_change() -> None:
+    x = xt.as_array(A)
+    for attrs in (dict(x.attrs), x.attrs.copy(), copy.deepcopy(x.attrs), pickle.loads(pickle.dumps(x.attrs))):
+        attrs["units"] = "km"
+    for coords in (copy.deepcopy(x.coords), pickle.loads(pickle.dumps(x.coords)), x.to_xarray().coords):
+        coords["month"] = ("x", np.arange(x.sizes["x"]))
+    xr.testing.assert_identical(xr.DataArray(x.values, x.coords, x.dims, x.name, x.attrs), A)
 
 
 @pytest.mark.parametrize("name", ["name", "attrs", "indexes", "data"])
