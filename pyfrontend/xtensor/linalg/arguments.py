@@ -34,10 +34,17 @@ def matrix_dims(name: str, x: Tracer, dims: Any, square: bool = False) -> Pair:
             check_square(name, x, x.dims)
         raise fail(
             DimensionError, f"linalg.{name}", f"there are no dims {MATRIX}, and dims= does not say which two are the "
-            "matrix", x, instead=f"Write dims={x.dims[-2:]}",
+            "matrix", x, instead=f"Write dims={_likely(x, square)}",
         )  # fmt: skip
     row, col = dims_of(f"linalg.{name}", x, dims)
     return row, col
+
+
+def _likely(x: Tracer, square: bool) -> tuple[str, ...]:
+    """The last two dims; of a square matrix, the last two of one size."""
+    pairs = [(a, b) for b in reversed(x.dims) for a in reversed(x.dims[: x.dims.index(b)])]
+    equal = [(a, b) for a, b in pairs if is_static(x, a) and is_static(x, b) and x.sizes[a] == x.sizes[b]]
+    return equal[0] if square and equal else x.dims[-2:]
 
 
 def check_square(name: str, x: Tracer, dims: Pair) -> None:

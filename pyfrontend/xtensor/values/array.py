@@ -99,12 +99,15 @@ class Array(_native.Array, Labelled):
         return _native.as_numpy(self).item()
 
     def _no_scalar(self, what: str) -> DimensionError:
-        reduce = "Reduce it with .any() or .all()" if what == "bool()" else "Reduce it"
-        if what == "float()":
+        reduce, more = "Reduce it", ""
+        if what == "bool()":
+            reduce = "Reduce it with .any() or .all()"
+            more = ". Element by element, write & for and, | for or, xt.maximum for max()"
+        elif what == "float()":
             reduce = "Write xt.sqrt for math.sqrt and its like. Or reduce it"
         return DimensionError(
             f"{what} needs an array without dims, got {describe(self.dims, self.shape)}. {reduce}, or take an element: "
-            f"x.isel({', '.join(f'{d}=0' for d in self.dims)})"
+            f"x.isel({', '.join(f'{d}=0' for d in self.dims)}){more}"
         )
 
     def _refuse_complex(self, what: str) -> None:

@@ -261,6 +261,17 @@ MESSAGES |= {
         "the format '.2e' is for numbers: <traced",
     ),
     "format of an array": (lambda: f"{V:.3f}", xt.DimensionError, r"'.3f' needs an array without dims.*isel\(ch=0\)"),
+    "a square matrix among other dims": (
+        lambda: xt.linalg.det(xt.ones(r=2, n=4, c=2, b=3)),
+        xt.DimensionError,
+        r"Write dims=\('r', 'c'\)",
+    ),
+    "a matrix among other dims": (lambda: xt.linalg.svd(xt.ones(r=2, n=2, b=3)), xt.DimensionError, r"'n', 'b'\)"),
+    "and of arrays": (
+        lambda: (V > 0) and (V < 2), xt.DimensionError, r"\.any\(\) or .*, write & for and, \| for or, xt.maximum",
+    ),
+    "a chain of comparisons": (lambda: 0 < V < 2, xt.DimensionError, "write & for and"),
+    "max of two": (lambda: max(V, V), xt.DimensionError, r"xt.maximum for max\(\)"),
     "at.add of another size": (
         lambda: X.at(time=0).add(xt.ones(ch=4)),
         xt.SizeError,
