@@ -206,6 +206,11 @@ def _for_missing(name: str, parameter: str, dim: str) -> str | None:
     """What to write for a parameter that a call leaves out; None: the list of parameters says it."""
     if parameter == "key" and name.startswith("random."):
         return f"Write key = xt.random.key(0), and xt.{name}(key, ..)"
+    if parameter == "result" and name in ("callback", "from_jax"):
+        return f"Write xt.{name}({'f, x' if name == 'callback' else 'f, args=x'}, result=x), of an array or xt.spec(..)"
+    if parameter == "args" and name in ("from_jax", "to_jax", "to_torch"):
+        more = ", result=xt.spec(time=3)" if name == "from_jax" else ""
+        return f"Types are given by name: write xt.{name}(f, args=xt.spec(time=3){more})"
     if parameter == "dim" and name not in ("scan", "map") and not name.startswith("random."):
         return f"Write dim={dim}" if dim.startswith("'") else f"Write dim={dim}, of the name of a dim"
     return None

@@ -68,6 +68,12 @@ def matmul(*arrays: ArrayLike, dims: Pair = MATRIX) -> Array:
         raise fail(ArgumentError, "linalg.matmul", f"needs two matrices or more, got {len(arrays)}",
                    instead="xt.linalg.matrix_power(a, n) is the power of one")  # fmt: skip
     xs = _numbers(*arrays)
+    for x in xs:
+        if len(x.dims) < 2:
+            raise fail(
+                DimensionError, "linalg.matmul", f"takes matrices, and one operand has the dims {x.dims}", *xs,
+                instead="Write xt.dot(a, b), or a @ b, which sums over the dims that both have",
+            )  # fmt: skip
     row, col = matrix_dims("matmul", xs[0], dims)
     for x, y in itertools.pairwise(xs):
         matrix_dims("matmul", y, dims)

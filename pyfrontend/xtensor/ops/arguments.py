@@ -136,7 +136,8 @@ def by_dim(op: str, mapping: Mapping[str, Any] | None, keywords: Mapping[str, An
         return dict(keywords)
     if not isinstance(mapping, Mapping):
         if what == "sizes":
-            problem, instead = f"sizes have names, and {brief(mapping)} has none", f"Write xt.{op}(row=3, col=4)"
+            written = f"xt.{op}({'value, ' if op == 'full' else ''}row=3, col=4)"
+            problem, instead = f"sizes have names, and {brief(mapping)} has none", f"Write {written}"
             if isinstance(mapping, (tuple, list)) and mapping and all(isinstance(d, str) for d in mapping):
                 problem = f"each dim has a size, and {brief(mapping)} has none"
                 instead = f"Write xt.{op}({{{', '.join(f'{d!r}: 3' for d in mapping)}}})"

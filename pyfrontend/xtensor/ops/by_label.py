@@ -14,7 +14,7 @@ import numpy as np
 from ..base.calls import in_words
 from ..base.dims import brief, unknown
 from ..base.dtypes import real_of
-from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError, Error
+from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError, Error, LabelError
 from ..call.arrays import as_array
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer
@@ -377,6 +377,11 @@ def interp(
 def _check_between(at: StandIn, dim: str, label: Any) -> None:
     """That there are values between the labels along `dim`, and that `label` is one label or several."""
     own = at.dataset.indexes.get(dim)
+    if dim in at.x.dims and dim not in at.dataset.coords:
+        raise fail(
+            LabelError, at.op, f"dim {dim!r} has no labels to interpolate between", at.x,
+            instead=f"Write x.assign_coords({dim}=labels) before, with one label for each position",
+        )  # fmt: skip
     if own is not None and own.dtype.kind not in "biufcmM" and own.nlevels == 1:
         problem = f"the labels along {dim!r} are neither numbers nor dates, and nothing lies between them"
         raise fail(

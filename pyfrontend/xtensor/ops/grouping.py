@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -72,6 +72,12 @@ class GroupBy:
         if name.startswith("_"):
             raise lacks(self, name, None)
         raise lacks(self, name, self._instead(name))
+
+    def __iter__(self) -> NoReturn:
+        raise ArgumentTypeError(
+            f"the groups of xt.{self._name} cannot be iterated over. Write x.{self._name}(..).map(f), of an f(part) of "
+            f"the elements of one group, or iterate over x.to_xarray().{self._name}(..)"
+        )
 
     def _instead(self, name: str) -> str:
         """What to write for a method of xarray's groups."""

@@ -261,6 +261,37 @@ MESSAGES |= {
         "the format '.2e' is for numbers: <traced",
     ),
     "format of an array": (lambda: f"{V:.3f}", xt.DimensionError, r"'.3f' needs an array without dims.*isel\(ch=0\)"),
+    "full of a shape": (lambda: xt.full((3,), 7.0), xt.ArgumentTypeError, r"Write xt.full\(value, row=3, col=4\)"),  # type: ignore[arg-type]
+    "groups one by one": (
+        lambda: list(DATED.groupby("time.month")),
+        xt.ArgumentTypeError,
+        r"cannot be iterated over. Write x.groupby\(..\).map\(f\)",
+    ),
+    "interp without labels": (
+        lambda: X.interp(time=1.5),
+        xt.LabelError,
+        r"^xt.interp: dim 'time' has no labels to interpolate between .*Write x.assign_coords\(time=labels\)",
+    ),
+    "matmul of a vector": (
+        lambda: xt.linalg.matmul(X, V),
+        xt.DimensionError,
+        r"matmul: takes matrices, and one operand has the dims \('ch',\).*Write xt.dot\(a, b\), or a @ b",
+    ),
+    "callback without a result": (
+        lambda: xt.callback(np.sin, V),  # type: ignore[call-arg]
+        xt.ArgumentTypeError,
+        r"Write xt.callback\(f, x, result=x\)",
+    ),
+    "to_torch without types": (
+        lambda: xt.to_torch(abs),  # type: ignore[call-arg]
+        xt.ArgumentTypeError,
+        r"write xt.to_torch\(f, args=xt.spec\(time=3\)\)",
+    ),
+    "from_jax without types": (
+        lambda: xt.from_jax(abs),  # type: ignore[call-arg]
+        xt.ArgumentTypeError,
+        r"write xt.from_jax\(f, args=xt.spec\(time=3\), result=xt.spec\(time=3\)\)",
+    ),
     "a square matrix among other dims": (
         lambda: xt.linalg.det(xt.ones(r=2, n=4, c=2, b=3)),
         xt.DimensionError,
