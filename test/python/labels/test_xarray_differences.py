@@ -264,6 +264,31 @@ def test_the_other_coordinates_that_the_page_tells_of() -> None:
     assert [*fit.coords] == ["run"] and [*wanted.coords] == ["degree"] and wanted.degree.values.tolist() == [2, 1, 0]
 
 
+# With operands of different names: those whose results have no name in xarray, and those that keep the first.
+WITHOUT_A_NAME: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "x * y": lambda m, x, y: x * y,
+    "cov": lambda m, x, y: m.cov(x, y, "x"),
+    "corr": lambda m, x, y: m.corr(x, y, "x"),
+}
+NAME_OF_THE_FIRST: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "dot": lambda m, x, y: m.dot(x, y, dim="x"),
+    "x @ y": lambda m, x, y: x @ y,
+    "where": lambda m, x, y: m.where(x > 0, x, y),
+    "x.where": lambda m, x, y: x.where(y > 0),
+    "fillna": lambda m, x, y: x.fillna(y),
+    "clip": lambda m, x, y: x.clip(y),
+    "concat": lambda m, x, y: m.concat([x, y], dim="run2"),
+}
+
+
+@pytest.mark.parametrize("name", [*WITHOUT_A_NAME, *NAME_OF_THE_FIRST])
+def test_the_names_that_the_page_tells_of(name: str) -> None:
+    f = (WITHOUT_A_NAME | NAME_OF_THE_FIRST)[name]
+    x, y = W, W.rename("other")
+    assert f(xt, xt.as_array(x), xt.as_array(y)).name is None
+    assert f(xr, x, y).name == (None if name in WITHOUT_A_NAME else "speed")
+
+
 if __name__ == "__main__":
     print("\n".join(table()))
     for n in [n for n in ALL if n not in NEEDS_BOTTLENECK]:
