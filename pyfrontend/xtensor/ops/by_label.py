@@ -435,7 +435,7 @@ def interp_like(x: ArrayLike, other: Any, /, method: str = "linear") -> Array:
 
     Raises:
         DTypeError: `x` holds bools.
-        LabelError: labels occur twice.
+        LabelError: labels occur twice, or a dim has none.
         ArgumentError: `method` is another one.
 
     Example:
