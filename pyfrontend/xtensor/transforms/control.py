@@ -6,7 +6,6 @@ functions and types.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,7 +23,7 @@ from ..trace.scope import tracing
 from ..trace.tracer import DynamicSize
 from ..values import options
 from . import stepwise
-from .derivative import ByFunction
+from .derivative import ByFunction, held_by
 from .jit import Jitted
 
 __all__ = ["cond", "fori_loop", "map", "scan", "switch", "while_loop"]
@@ -287,7 +286,7 @@ def _program(op: str, functions: Sequence[Callable[..., Any]], static: dict[str,
 
 def _compiled(op: str, functions: Sequence[Callable[..., Any]], static: dict[str, Any]) -> Jitted[..., Any]:
     # The cache that holds this is keyed by the functions weakly; holding them here would keep all forever.
-    held = [_hold(f) for f in functions]
+    held = [held_by(f) for f in functions]
 
     def run(*args: Any) -> Any:
         return _inline(op, [h() for h in held], args, static)
@@ -296,10 +295,3 @@ def _compiled(op: str, functions: Sequence[Callable[..., Any]], static: dict[str
     made: Jitted[..., Any] = Jitted(run, by_tracing=True)
     made._compiler.history.about = tuple(code for f in functions if (code := code_of(f)) is not None)
     return made
-
-
-def _hold(f: Callable[..., Any]) -> Callable[[], Any]:
-    try:
-        return weakref.ref(f)
-    except TypeError:
-        return lambda: f

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -267,7 +267,7 @@ class ByFunction:
 
     def __init__(self, make: Callable[[Callable[..., Any]], Any]) -> None:
         self.make = make
-        self.weak: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+        self.weak: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
     def __call__(self, fn: Callable[..., Any]) -> Any:
         try:
@@ -277,6 +277,14 @@ class ByFunction:
         except TypeError:  # no weak references, or not hashable
             return self.make(fn)
         return found
+
+
+def held_by(fn: Callable[..., Any]) -> Callable[[], Any]:
+    """A function that returns `fn`, for what `ByFunction` keeps: holding `fn` would keep both forever."""
+    try:
+        return weakref.ref(fn)
+    except TypeError:
+        return lambda: fn
 
 
 def same_structure(expected: tree.TreeDef, given: Any, what: str) -> list[Any]:

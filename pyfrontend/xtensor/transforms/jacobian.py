@@ -21,7 +21,7 @@ from ..trace import build
 from ..trace.program import result_leaves
 from ..trace.scope import current
 from ..trace.tracer import Tracer
-from .derivative import Pullback, complex_matrix, full_like, pushforward
+from .derivative import ByFunction, Pullback, complex_matrix, full_like, held_by, pushforward
 from .grad import Arguments, Split, Wrt, loss_of, with_aux
 from .jit import Jitted, marked, options_of, transformed
 from .jvp import jvp
@@ -107,15 +107,22 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     [6. 0.]
     """
     needs_function("hvp", f)
+    given = marked(f, primals) if isinstance(primals, (tuple, list)) else primals
+    _, product = jvp(_gradient(f), given, tangents)
+    return product[0] if len(product) == 1 else product
 
-    @functools.wraps(f)
+
+def _make_gradient(f: Callable[..., Any]) -> Jitted[..., Any]:
+    held = held_by(f)
+
     def gradient(*args: Any) -> tuple[Any, ...]:
-        return _all_gradients(f, marked(f, args))
+        return _all_gradients(held(), marked(held(), args))
 
     gradient.__name__ = f"grad({name_of(f)})"
-    static = options_of(f)["static"]
-    _, product = jvp(Jitted(gradient, static=static) if static else gradient, primals, tangents)
-    return product[0] if len(product) == 1 else product
+    return Jitted(gradient, **{**options_of(f), "static": ()}, by_tracing=True)
+
+
+_gradient = ByFunction(_make_gradient)
 
 
 def _all_gradients(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ from ..trace.lift import as_tracer
 from ..trace.program import result_leaves
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer
-from .derivative import ByFunction, conform, joined, pushforward, same_structure
+from .derivative import ByFunction, conform, held_by, joined, pushforward, same_structure
 from .jit import Jitted, marked, options_of
 
 
@@ -47,11 +46,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
 
 def _make(f: Callable[..., Any]) -> Jitted[..., Any]:
-    # The cache that holds this is keyed by f weakly; holding f here would keep both forever.
-    try:
-        held: Callable[[], Any] = weakref.ref(f)
-    except TypeError:
-        held = lambda: f  # noqa: E731
+    held = held_by(f)
 
     def run(primals: Any, tangents: Any) -> Any:
         return _jvp(held(), primals, tangents)

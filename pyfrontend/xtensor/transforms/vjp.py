@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +19,7 @@ from ..trace.tracer import Tracer
 from ..values import options
 from ..values.spec import spec_of_type
 from . import split
-from .derivative import ByFunction, Pullback, conform, joined, same_structure
+from .derivative import ByFunction, Pullback, conform, held_by, joined, same_structure
 from .jit import Jitted, marked
 
 Back = Callable[[Any], tuple[Any, ...]]
@@ -124,11 +123,7 @@ def _by_recomputing(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[An
 
 
 def _make(f: Callable[..., Any]) -> tuple[Jitted[..., Any], Jitted[..., Any]]:
-    # The cache that holds these is keyed by f weakly; holding f here would keep both forever.
-    try:
-        held: Callable[[], Any] = weakref.ref(f)
-    except TypeError:
-        held = lambda: f  # noqa: E731
+    held = held_by(f)
 
     def forward(*primals: Any) -> Any:
         return held()(*primals)

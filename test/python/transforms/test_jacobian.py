@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -231,3 +233,21 @@ def test_bad_arguments() -> None:
         xt.jacobian(lambda x: x, has_aux=True)(named(i=2))
     with pytest.raises(xt.DimensionError, match="hvp needs a loss without dims"):
         xt.hvp(lambda x: x, (named(i=2),), (named(i=2),))
+
+
+def test_hvp_runs_the_function_once_for_the_types_of_its_arguments() -> None:
+    runs = []
+
+    def loss(x: Any) -> Any:
+        runs.append(x)
+        return xt.sum(x**3)
+
+    for _ in range(3):
+        x, v = named(i=2), named(i=2)
+        np.testing.assert_allclose(xt.hvp(loss, (x,), (v,)).values, 6 * x.values * v.values)
+    assert len(runs) == 1
+    alive = weakref.ref(loss)
+    runs.clear()
+    del loss
+    gc.collect()
+    assert alive() is None
