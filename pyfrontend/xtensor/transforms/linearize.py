@@ -16,12 +16,11 @@ from ..compiler.executable import native_type
 from ..trace.program import result_leaves
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer
-from ..values import options
 from . import split
 from .derivative import ByFunction, Linearized, conform, joined, same_structure
 from .jit import marked
 from .jvp import jvp
-from .vjp import exact
+from .vjp import exact, needs_whole
 
 Push = Callable[..., Any]
 
@@ -48,7 +47,7 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Push]:
         return _traced(f, primals)
     given, primals = primals, marked(f, primals)
     call = Call(primals, {}, f)
-    if call.labelled or options.current().nan == "raise":  # which looks at each program by itself
+    if needs_whole(f, call):
         return f(*given), trimmed(lambda *tangents: jvp(f, given, tangents)[1])
     return _kept(f, call, tree.paths(primals))
 

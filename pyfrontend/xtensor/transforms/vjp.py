@@ -20,7 +20,7 @@ from ..values import options
 from ..values.spec import spec_of_type
 from . import split
 from .derivative import ByFunction, Pullback, conform, held_by, joined, same_structure
-from .jit import Jitted, marked
+from .jit import Jitted, marked, options_of
 
 Back = Callable[[Any], tuple[Any, ...]]
 
@@ -45,9 +45,15 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Back]:
         return _traced(f, primals)
     primals = marked(f, primals)
     call = Call(primals, {}, f)
-    if call.labelled or options.current().nan == "raise":  # which looks at each program by itself
+    if needs_whole(f, call):
         return _by_recomputing(f, primals)
     return _kept(f, call)
+
+
+def needs_whole(f: Callable[..., Any], call: Call) -> bool:
+    """Whether a derivative of `f` is one program, and not two with residuals between them: with labels, with a mesh,
+    which splits whole programs, and with ``nan="raise"``, which looks at each program by itself."""
+    return bool(call.labelled) or "mesh" in options_of(f) or options.current().nan == "raise"
 
 
 def _kept(f: Callable[..., Any], call: Call) -> tuple[Any, Back]:
@@ -108,7 +114,7 @@ _conform: Jitted[..., Any] = Jitted(_to_conform, static="what", by_tracing=True)
 
 
 def _by_recomputing(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Back]:
-    """For DataArrays: `back` runs `f` again, and gives DataArrays."""
+    """`back` runs `f` again, and gives DataArrays where the primals are."""
     forward, _ = _pair(f)
     result = forward(*primals)
     structure = tree.structure(result)
@@ -134,7 +140,8 @@ def _make(f: Callable[..., Any]) -> tuple[Jitted[..., Any], Jitted[..., Any]]:
 
     forward.__name__ = name_of(f)
     backward.__name__ = f"vjp({name_of(f)})"
-    return Jitted(forward), Jitted(backward, by_tracing=True)
+    under = {**options_of(f), "static": ()}
+    return Jitted(forward, **under), Jitted(backward, **under, by_tracing=True)
 
 
 _pair = ByFunction(_make)

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import derivatives_program
 import deterministic_program
 import distributed_program
 import labelled_program
@@ -27,6 +28,13 @@ def test_parts_give_what_whole_arrays_do(count: int) -> None:
     found = dict(line.rsplit(": ", 1) for line in lines if line.endswith(": ok"))
     assert {line for line in lines if not line.endswith(": ok")} == set()
     assert set(found) == set(distributed_program.CASES)
+
+
+@pytest.mark.parametrize("count", (2, 4))
+def test_derivatives_of_functions_with_a_mesh_are_those_of_whole_arrays(count: int) -> None:
+    lines = mpirun(count, derivatives_program.__file__).splitlines()
+    assert [line for line in lines if not line.endswith(": ok")] == []
+    assert len(lines) == 2 * len(derivatives_program.CASES) + 2
 
 
 @pytest.mark.parametrize("count", (2, 3, 4))
@@ -245,7 +253,11 @@ MESH_ERRORS = {
         "no array has dim 'sampel'; the arguments' dims are 'sample'",
     ),
     "export": (lambda m: xt.export(step(m), (xt.ones(b=2),)), xt.UnsupportedError, "a bundle is the program of one"),
-    "vjp": (lambda m: xt.vjp(step(m), xt.ones(b=2)), xt.UnsupportedError, "called in a program without"),
+    "vjp in another": (
+        lambda m: xt.jit(lambda x: xt.vjp(step(m), x)[0])(xt.ones(b=2)),
+        xt.UnsupportedError,
+        "called in a program without",
+    ),
     "in another": (
         lambda m: xt.jit(lambda x: step(m)(x), mesh=m, split={"c": "data"})(xt.ones(b=2, c=2)),
         xt.UnsupportedError,
