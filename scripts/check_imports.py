@@ -16,8 +16,8 @@ PACKAGE = Path(__file__).resolve().parent.parent / "pyfrontend" / "xtensor"
 # From below to above. A module that stands in no folder is a room of its own.
 ROOMS = (
     "_native", "mlir", "base", "values", "ir", "labels", "trace", "compiler", "call", "explorer", "ops", "transforms",
-    "debug", "profiling", "linalg", "random", "nn", "signal", "fft", "tree", "equations", "optim", "aot", "storage",
-    "bridges", "surface", "testing",
+    "debug", "profiling", "linalg", "random", "nn", "signal", "fft", "tree", "equations", "inverses", "optim",
+    "aot", "storage", "bridges", "surface", "testing",
     "__init__", "cli", "demo", "programs",
 )  # fmt: skip
 # What may be imported inside of functions, and why.

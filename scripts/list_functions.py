@@ -34,7 +34,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "Creation": ("ops.creation",),
     "Elementwise, of one array": ("ops.elementwise", "ops.activations"),
     "Elementwise, of several arrays": ("ops.operators", "ops.comparisons"),
-    "Special functions": ("ops.special", "ops.owens"),
+    "Special functions": ("ops.special", "ops.owens", "inverses"),
     "Products": ("ops.contraction",),
     "Reductions": ("ops.reductions",),
     "Running sums": ("ops.scans",),

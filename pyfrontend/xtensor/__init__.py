@@ -63,6 +63,7 @@ with _Paused():
     from .call.arrays import array, as_array
     from .call.dispatch import plain as _plain
     from .equations import implicit
+    from .inverses import betaincinv, gammainccinv, gammaincinv
     from .ir.context import mlir as _mlir
     from .ops import *  # noqa: F403
     from .ops import __all__ as _ops
@@ -136,6 +137,7 @@ __all__ = [
     "array",
     "as_array",
     "bfloat16",
+    "betaincinv",
     "blocks",
     "callback",
     "checkpoint",
@@ -149,6 +151,8 @@ __all__ = [
     "from_dlpack",
     "from_jax",
     "from_stablehlo",
+    "gammainccinv",
+    "gammaincinv",
     "gather",
     "grad",
     "hessian",

@@ -155,8 +155,8 @@ _FUNCTIONS = {
     "comb": "write xt.exp(xt.lgamma(n + 1) - xt.lgamma(k + 1) - xt.lgamma(n - k + 1))",
     "special": "special functions are in xt itself: xt.lgamma(x), xt.betainc(a, b, x)",
     **dict.fromkeys(("lambertw", "expi", "exp1", "kv", "iv", "kn", "erfi", "dawsn", "fresnel", "ellipk", "ellipe",
-                     "hyp2f1", "gammaincinv", "betaincinv", "logm"), _SCIPY),
-    "betaincc": "write 1 - xt.betainc(a, b, x)",
+                     "hyp2f1", "logm"), _SCIPY),
+    "betaincc": "write 1 - xt.betainc(a, b, x)", "betainccinv": "write xt.betaincinv(a, b, 1 - q)",
     "remat": "write xt.checkpoint(f)", "lax": "control flow is xt.scan, xt.cond, xt.while_loop",
 }  # fmt: skip
 # Of the package alone: another name for the same.

@@ -121,6 +121,8 @@ def test_matrices_and_functions() -> None:
     check([x], [pt.iv(0, x), pt.iv(1, x), pt.ive(0, x), pt.ive(1, x)], np.abs(X))
     check([k], pt.bartlett(k), 5)
     check([x, y], [t := pt.owens_t(x, y), *pytensor.grad(t.sum(), [x, y])], X, Y)
+    for inverse in (pt.gammaincinv(2.0, x), pt.gammainccinv(y, x), pt.betaincinv(2.0, y, x)):
+        check([x, y], [inverse, pytensor.grad(inverse.sum(), x)], np.abs(X) / 4, np.abs(Y) + 0.3)
     for shape in ((5, 3), (3, 5)):
         z = RNG.normal(size=shape)
         r = run("XTENSOR", [x], pt.linalg.qr(x, mode="r"), (z,))

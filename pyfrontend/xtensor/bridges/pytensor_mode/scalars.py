@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Apply, Constant
 
-from ... import ops
+from ... import inverses, ops
 from ...base.errors import UnsupportedError
 from ...transforms.control import while_loop
 from .graph import Checks, Run, check, fixed, found, implements
@@ -18,10 +18,12 @@ from .values import cast, named
 # Functions whose operands first become the dtype of the result.
 _OF_RESULT: dict[str, Callable[..., Any]] = {
     "ArcCos": ops.acos, "ArcCosh": ops.acosh, "ArcSin": ops.asin, "ArcSinh": ops.asinh,
-    "ArcTan": ops.atan, "ArcTan2": ops.atan2, "ArcTanh": ops.atanh, "BetaInc": ops.betainc, "Ceil": ops.ceil,
+    "ArcTan": ops.atan, "ArcTan2": ops.atan2, "ArcTanh": ops.atanh, "BetaInc": ops.betainc,
+    "BetaIncInv": inverses.betaincinv, "Ceil": ops.ceil,
     "Conj": ops.conj, "Cos": ops.cos, "Cosh": ops.cosh, "Deg2Rad": ops.deg2rad, "Erf": ops.erf, "Erfc": ops.erfc,
     "Erfcinv": ops.erfcinv, "Erfcx": ops.erfcx, "Erfinv": ops.erfinv, "Exp": ops.exp, "Exp2": ops.exp2,
     "Expm1": ops.expm1, "Floor": ops.floor, "GammaInc": ops.gammainc, "GammaIncC": ops.gammaincc,
+    "GammaIncCInv": inverses.gammainccinv, "GammaIncInv": inverses.gammaincinv,
     "GammaLn": ops.lgamma, "I0": ops.i0, "I1": ops.i1, "IntDiv": ops.floor_divide, "Invert": ops.invert,
     "J0": ops.j0, "J1": ops.j1, "Log": ops.log, "Log10": ops.log10, "Log1p": ops.log1p, "Log2": ops.log2,
     "Maximum": ops.maximum, "Minimum": ops.minimum, "Mod": ops.remainder, "Neg": ops.negative, "Pow": ops.pow,
