@@ -379,8 +379,9 @@ static Value decayOf(Distributor &t, Value decays, StringAttr dim) {
 
 /// A recurrence whose operands, with the dim, are parts along it. Each process runs it from 0. From
 /// the last values and the products of the decays of all parts follows the value that comes into
-/// this one, with which it runs again.
-static Value recurred(Distributor &t, RecurrenceOp op, const MeshDim &along) {
+/// this one, with which it runs again. The result has the dims in `order`.
+static Value recurred(Distributor &t, RecurrenceOp op, const MeshDim &along,
+                      ArrayRef<Attribute> order) {
   OpBuilder &b = t.b;
   Location loc = t.loc();
   StringAttr dim = op.getDimAttr();
@@ -420,7 +421,7 @@ static Value recurred(Distributor &t, RecurrenceOp op, const MeshDim &along) {
                                  op.getLate());
   if (op.getExclusive())
     y = SelectOp::create(b, loc, isFirst, before, y);
-  return conform(b, loc, y, arrayType(op.getY()), {});
+  return conform(b, loc, y, reordered(arrayType(op.getY()), order), {});
 }
 
 static LogicalResult recurrence(Distributor &t, Operation *o) {
@@ -430,6 +431,8 @@ static LogicalResult recurrence(Distributor &t, Operation *o) {
   if (!along || t.isDeterministic() || t.wholeOf(op.getY()).getSize(dim) == 0)
     return movedDim<RecurrenceOp>(t, op);
   Type element = arrayType(op.getY()).getElementType();
+  // An operand that gets the dim may change the order of those of the result.
+  SmallVector<Attribute> order = dimsOf(arrayType(op.getY()));
   for (OpOperand &operand : op->getOpOperands()) {
     Value x = t.widened(operand.get());
     ArrayType type = arrayType(x);
@@ -442,7 +445,8 @@ static LogicalResult recurrence(Distributor &t, Operation *o) {
   if (failed(t.infer(op)))
     return failure();
   t.b.setInsertionPointAfter(op);
-  t.replaceUses(op.getY(), [&]() -> Value { return t.as(recurred(t, op, *along), element); });
+  t.replaceUses(op.getY(),
+                [&]() -> Value { return t.as(recurred(t, op, *along, order), element); });
   return success();
 }
 

@@ -82,3 +82,15 @@ func.func @recurrence(%d: !xtensor.array<t: 8, f32>, %x: !xtensor.array<t: 8, k:
   %y = xtensor.recurrence %d, %x along t : !xtensor.array<t: 8, f32>, !xtensor.array<t: 8, k: 3, f32>
   return %y : !xtensor.array<t: 8, k: 3, f32>
 }
+
+// -----
+
+// A decay that is the same in all steps gets the dim. The result keeps the order of its dims.
+// CHECK-LABEL: func.func @recurrence_of_one_decay(
+// CHECK-SAME: -> !xtensor.array<b: 2, t: 4, k: 3, f32>
+// CHECK: xtensor.recurrence %{{.+}}, %{{.+}} along t {exclusive} : <t: 2, b: 2, f32>, <t: 2, b: 2, k: 3, f32>
+func.func @recurrence_of_one_decay(%d: !xtensor.array<b: 2, f32>, %x: !xtensor.array<t: 8, k: 3, f32>) -> !xtensor.array<b: 2, t: 8, k: 3, f32>
+    attributes {xtensor.mesh = {data = array<i64: 2, 0>}, xtensor.split = {t = "data"}} {
+  %y = xtensor.recurrence %d, %x along t : !xtensor.array<b: 2, f32>, !xtensor.array<t: 8, k: 3, f32>
+  return %y : !xtensor.array<b: 2, t: 8, k: 3, f32>
+}
