@@ -110,10 +110,11 @@ static LogicalResult scatter(Distributor &t, Operation *o) {
 /// A recurrence takes its steps in order, so it is not cut.
 static LogicalResult accumulate(Distributor &t, Operation *o) {
   auto op = cast<AccumulateOp>(o);
-  SmallVector<Attribute> touched(op.getAlong().getValue());
+  llvm::SmallSetVector<Attribute, 4> touched; // indices may share dims
+  touched.insert_range(op.getAlong().getValue());
   for (Value index : op.getIndices())
-    llvm::append_range(touched, arrayType(index).getDimNames());
-  return t.onWhole(op, touched);
+    touched.insert_range(arrayType(index).getDimNames());
+  return t.onWhole(op, touched.getArrayRef());
 }
 
 void xtensor::addIndexDistributeRules(DistributeRules &rules) {

@@ -231,6 +231,11 @@ case("gather within", lambda t, i: t.isel(b=i), X, INDEX)
 case("scatter", lambda x, i: xt.zeros(row=7, i=6).at(row=i).add(x), X, INDEX)
 case("scatter max", lambda x, i: xt.full(0.5, row=7, i=6).at(row=i).max(x), X, INDEX)
 case("scatter set", lambda x, i: xt.zeros(row=8, i=6).at(row=i).set(x), X, xt.arange(8, dim="b"))
+case(
+    "scatter multiply at pairs",
+    xt.value_and_grad(lambda x, v, i: (x.at(row=i, col=i).multiply(v) ** 2).sum(), wrt=(0, 1)),
+    array(row=7, col=7), array(b=8), INDEX,
+)  # fmt: skip
 case("scatter to a split dim", lambda x, i: xt.ones(b=8).at(b=i).add(x), array(k=5), array("int64", k=5))
 case("segments", lambda x, i: xt.segment_sum(x, i, 7, into="row"), X, INDEX)
 case("scan beside", lambda x: xt.scan(lambda c, s: (c + s, c * s), xt.zeros(b=8), x, dim="i"), X)
