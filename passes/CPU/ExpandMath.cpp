@@ -97,9 +97,9 @@ static void expand(arith::TruncFOp op) {
 namespace {
 
 bool hasPolynomial(StringRef name) {
-  return llvm::is_contained({"math.exp", "math.expm1", "math.tanh", "math.log", "math.log1p",
-                             "math.log2", "math.erf", "math.acos"},
-                            name);
+  return llvm::is_contained(
+      {"math.exp", "math.tanh", "math.log", "math.log1p", "math.log2", "math.erf", "math.acos"},
+      name);
 }
 
 /// The polynomial of erf takes the sign by `x < 0`: erf(-0.0) would be 0.0.
@@ -151,9 +151,11 @@ struct ExpandMathPass : xtensor::impl::ExpandMathBase<ExpandMathPass> {
       else if (isa<arith::RemFOp, arith::TruncFOp>(op))
         exact.push_back(op);
     });
-    getOperation().walk([&](math::TanhOp op) { // also those that functions above are written with
-      if (getElementTypeOrSelf(op.getType()).isF64())
+    getOperation().walk([&](Operation *op) { // also those that functions above are written with
+      if (isa<math::TanhOp>(op) && getElementTypeOrSelf(op->getResult(0).getType()).isF64())
         expand(op, write<emitTanh, 1>);
+      else if (isa<math::ExpM1Op>(op) && getElementTypeOrSelf(op->getResult(0).getType()).isF32())
+        expand(op, write<emitExpm1, 1>);
     });
     for (Operation *op : exact)
       if (auto rest = dyn_cast<arith::RemFOp>(op))

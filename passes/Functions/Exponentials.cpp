@@ -72,12 +72,26 @@ Real xtensor::emitExp2(Scalars &s, Real x) {
   return withinRange(s, y, x, s.pick(-151.0, -1076.0), s.pick(128.0, 1024.0));
 }
 
-/// 2^k e^r - 1 = (2^k - 1) + 2^k (e^r - 1), halved until the end lest 2^k overflow.
-Real xtensor::emitExpm1(Scalars &s, Real x) {
+/// (e^x - 1) / 2 = (2^(k-1) - 1/2) + 2^(k-1) (e^r - 1), lest 2^k overflow.
+static Real halfExpm1(Scalars &s, Real x) {
   auto [r, k] = reduce(s, x);
   Real half = s.powerOfTwo(k - 1);
   Sum sum = addExactly(half - 0.5, half * r.hi);
-  Real y = (sum.hi + (sum.lo + half * beyondLinear(s, r))) * 2.0;
+  return sum.hi + (sum.lo + half * beyondLinear(s, r));
+}
+
+/// The same where an operation multiplies and adds: r and the sum are rounded once, and need no
+/// second part.
+static Real fusedHalfExpm1(Scalars &s, Real x) {
+  auto [multiple, k] = nearest(x * 0x1.71547652b82fep0);
+  Real r = multiplyAdd(multiple, s.real(s.pick(-0x1.62e4p-1, -0x1.62e42fefp-1)), x);
+  r = multiplyAdd(multiple, s.real(s.pick(-0x1.7f7d1cp-20, -0x1.473de6af278edp-34)), r);
+  Real half = s.powerOfTwo(k - 1);
+  return multiplyAdd(half, multiplyAdd(r * r, s.evaluate(kQ, r), r), half - 0.5);
+}
+
+Real xtensor::emitExpm1(Scalars &s, Real x) {
+  Real y = (s.fuses ? fusedHalfExpm1(s, x) : halfExpm1(s, x)) * 2.0;
   y = select(x > s.pick(88.8, 709.8), s.infinity(), y);
   y = select(x < s.pick(-20.0, -40.0), -1.0, y);
   // Zero keeps its sign, and subnormal numbers their last place.

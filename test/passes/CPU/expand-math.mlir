@@ -55,3 +55,14 @@ func.func @tanh(%x: vector<8xf64>) -> vector<8xf64> {
   %y = math.tanh %x : vector<8xf64>
   return %y : vector<8xf64>
 }
+
+// expm1 of f32 is arithmetic: upstream's polynomial is e^x - 1 by way of a logarithm.
+// CHECK-LABEL: func.func @expm1
+// CHECK-NOT: math.expm1
+// CHECK: arith.mulf %{{.*}} fastmath<contract> : vector<8xf32>
+// CHECK-NOT: arith.divf
+// CHECK: return
+func.func @expm1(%x: vector<8xf32>) -> vector<8xf32> {
+  %y = math.expm1 %x : vector<8xf32>
+  return %y : vector<8xf32>
+}

@@ -132,7 +132,7 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "exp": Function(np.exp, (6, 3), (1, 1), by="polynomial"),
     "exp2": Function(np.exp2, (1.5, 2), (1, 1)),
-    "expm1": Function(np.expm1, (6, 2), (1.5, 1.5), avx2=(6, 3), odd=True, by="polynomial"),
+    "expm1": Function(np.expm1, (2, 2), (1.5, 1.5), avx2=(2, 3), odd=True, by="arithmetic"),
     "i0": Function(
         lambda x: np.where(np.isinf(x), INF, scipy.special.i0(x)),  # SciPy's is NaN
         (6, 6),
