@@ -16,8 +16,9 @@ static constexpr int64_t kLongestStep = 8;
 static constexpr int64_t kFewSteps = 4;
 /// Rows of a square. More would need more registers than there are.
 static constexpr int64_t kSquareSide = 16;
-/// Elements of a row in which each lane searches its own.
-static constexpr int64_t kLeastSearch = 128;
+/// Steps, and elements, of a row in which each lane searches its own. The lanes are compared after
+/// it: shorter vectors have fewer.
+static constexpr int64_t kLeastSteps = 16, kLeastSearch = 128;
 /// The body of a tile is written once per element along `across`.
 static constexpr int64_t kMostTileOps = 256, kFunctionOps = 16;
 
@@ -103,7 +104,8 @@ static int chooseVectorLoop(const Kernel &kernel, int64_t width) {
       possible &= stage.joinsLanes(loop);
       // Rows that end before lanes have more to search than to compare with each other.
       possible &= !stage.search || !stage.reduced[loop] || kernel.ranges.size() == 1 ||
-                  !range.isConstant() || range.constant >= kLeastSearch;
+                  !range.isConstant() ||
+                  range.constant >= std::min(kLeastSearch, kLeastSteps * width);
       for (unsigned i = 0; i < stage.operands.size(); ++i) {
         const Access &a = stage.operands[i];
         // A place is written with what is best.

@@ -1,4 +1,5 @@
 // RUN: xtensor-opt %s --xtensor-emit-vectors="vector-bits=512" | FileCheck %s
+// RUN: xtensor-opt %s --xtensor-emit-vectors="vector-bits=256" | FileCheck %s --check-prefix=NARROW
 #ij = affine_map<(i, j) -> (i, j)>
 #i = affine_map<(i, j) -> (i)>
 
@@ -30,6 +31,28 @@ func.func @argmax(%x: memref<8x1024xf32>, %best: memref<8xf32>, %at: memref<8xi6
     %0 = arith.select %better, %a, %old : f32
     %1 = arith.select %better, %here, %place : i64
     linalg.yield %0, %1 : f32, i64
+  }
+  return
+}
+
+// 16 steps of each lane: for vectors of 4 lanes 64 elements.
+// CHECK-LABEL: func.func @short
+// CHECK: vector.gather
+// NARROW-LABEL: func.func @short
+// NARROW-NOT: vector.gather
+// NARROW: vector.shuffle {{.*}} [2, 3] : vector<4xf64>
+// NARROW-LABEL: func.func @last
+func.func @short(%x: memref<512x64xf64>, %best: memref<512xf64>, %at: memref<512xi64>) {
+  linalg.generic {indexing_maps = [#ij, #i, #i], iterator_types = ["parallel", "reduction"]} ins(%x : memref<512x64xf64>) outs(%best, %at : memref<512xf64>, memref<512xi64>) {
+  ^bb0(%a: f64, %old: f64, %place: i64):
+    %more = arith.cmpf ugt, %a, %old : f64
+    %number = arith.cmpf ord, %old, %old : f64
+    %better = arith.andi %more, %number : i1
+    %j = linalg.index 1 : index
+    %here = arith.index_cast %j : index to i64
+    %0 = arith.select %better, %a, %old : f64
+    %1 = arith.select %better, %here, %place : i64
+    linalg.yield %0, %1 : f64, i64
   }
   return
 }
