@@ -154,7 +154,7 @@ static Tile chooseTile(const Kernel &kernel, unsigned vectorLoop, int64_t width)
   return ops * steps > kMostTileOps ? Tile() : tile;
 }
 
-LoopChoice xtensor::cpu::chooseLoops(const Kernel &kernel, int64_t bits) {
+LoopChoice xtensor::cpu::chooseLoops(const Kernel &kernel, int64_t bits, bool masks) {
   int64_t width = bits / widestBits(kernel);
   LoopChoice choice{chooseVectorLoop(kernel, width), width, {}};
   if (choice.vectorLoop < 0)
@@ -166,6 +166,9 @@ LoopChoice xtensor::cpu::chooseLoops(const Kernel &kernel, int64_t bits) {
     choice.width = llvm::PowerOf2Ceil(range.constant);
     return choice;
   }
+  if (!masks && !kernel.scan() && range.isConstant() && range.constant < width &&
+      range.constant >= kShortestVector)
+    choice.width = width = llvm::bit_floor<uint64_t>(range.constant);
   choice.tile = chooseTile(kernel, choice.vectorLoop, width);
   if (choice.tile && !choice.tile.strip)
     choice.width = std::min(width, kSquareSide);

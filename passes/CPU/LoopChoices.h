@@ -25,8 +25,12 @@ struct LoopChoice {
   Tile tile;
 };
 
-/// The choice for vectors of `bits` bits.
-LoopChoice chooseLoops(const Kernel &kernel, int64_t bits);
+/// Lanes from which a vector costs less than single elements.
+inline constexpr int64_t kShortestVector = 4;
+
+/// The choice for vectors of `bits` bits. Without masks, a range shorter than such a vector takes
+/// shorter vectors.
+LoopChoice chooseLoops(const Kernel &kernel, int64_t bits, bool masks);
 
 /// The loop along which `access` has the few elements of a lane, if `width` lanes along
 /// `vectorLoop` are a few elements apart; -1: none. What is written covers memory without a gap.

@@ -208,27 +208,39 @@ void LoopEmitter::parallelInnermost() {
   parallelRest(done, end);
 }
 
-/// What is left after the vectors side by side: by a mask, or fewer elements than a vector.
-void LoopEmitter::parallelRest(Bound done, Bound end) {
-  if (isEmpty(done, end))
-    return;
-  if (!masksRest(end)) {
-    lanes.width = 1;
-    loop(vectorLoop, done, end, 1, {}, [&](ValueRange) {
-      parallelBlock(1);
+/// What is left after the vectors side by side: by a mask, or by shorter vectors and single
+/// elements.
+void LoopEmitter::parallelRest(Bound done, Bound end, llvm::function_ref<void()> block) {
+  auto steps = [&](Bound to, int64_t step) {
+    if (isEmpty(done, to))
+      return;
+    loop(vectorLoop, done, to, step, {}, [&](ValueRange) {
+      block();
       return Values();
     });
-    lanes.width = width;
+    done = to;
+  };
+  if (isEmpty(done, end))
+    return;
+  if (masksRest(end)) {
+    bool whole = !done.value && !end.value && (end.constant - done.constant) % width == 0;
+    loop(vectorLoop, done, end, width, {}, [&](ValueRange) {
+      if (!whole)
+        lanes.mask = maskFor(end, lanes.ivOf(vectorLoop));
+      block();
+      lanes.mask = {};
+      return Values();
+    });
     return;
   }
-  bool whole = !done.value && !end.value && (end.constant - done.constant) % width == 0;
-  loop(vectorLoop, done, end, width, {}, [&](ValueRange) {
-    if (!whole)
-      lanes.mask = maskFor(end, lanes.ivOf(vectorLoop));
-    parallelBlock(1);
-    lanes.mask = {};
-    return Values();
-  });
+  bool isKnown = !done.value && !end.value;
+  while (isKnown && !tile && lanes.width >= 2 * kShortestVector) {
+    lanes.width /= 2;
+    steps(wholeSteps(done, end, lanes.width), lanes.width);
+  }
+  lanes.width = 1;
+  steps(end, 1);
+  lanes.width = width;
 }
 
 /// All reduced loops for `unroll` vectors side by side.
@@ -245,12 +257,27 @@ void LoopEmitter::parallelBlock(int64_t unroll) {
       finish(a, u, ends[i * unroll + u]);
 }
 
+/// Whether the vector that ends at the last element does what is left after the whole vectors: it
+/// combines only the lanes that are left. What is written may be read, so nothing may be written.
+bool LoopEmitter::overlapsRest(Bound end) const {
+  return !end.value && end.constant > width &&
+         llvm::all_of(kernel.stages, [](const Stage &s) { return s.isReduction(); });
+}
+
+Value LoopEmitter::lastLanes(int64_t count) {
+  SmallVector<bool> on(width);
+  std::fill_n(on.rbegin(), count, true);
+  auto type = VectorType::get({width}, b.getI1Type());
+  return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, on));
+}
+
 /// The vector loop is reduced: one vector per accumulator and unrolled copy, joined at the end.
 void LoopEmitter::reducedInnermost() {
   int64_t unroll = chooseUnroll();
   Bound end = rangeOf(vectorLoop);
   bool aligned = !end.value && end.constant % width == 0;
-  bool scalarTail = !masksRest(end) && !aligned;
+  bool overlaps = !masksRest(end) && !aligned && overlapsRest(end);
+  bool scalarTail = !masksRest(end) && !aligned && !overlaps;
   // Vectors first, then, for a scalar tail, the elements.
   Values starts;
   for (const Accumulator &a : accumulators)
@@ -283,6 +310,13 @@ void LoopEmitter::reducedInnermost() {
           lanes.mask = maskFor(end, lanes.ivOf(vectorLoop));
         Values out = point(1, in);
         lanes.mask = {};
+        return out;
+      });
+    if (overlaps)
+      firsts = loop(vectorLoop, {end.constant - width, {}}, end, width, firsts, [&](ValueRange in) {
+        fresh = lastLanes(end.constant % width);
+        Values out = point(1, in);
+        fresh = {};
         return out;
       });
     for (unsigned i = 0; i < accumulators.size(); ++i)
@@ -403,8 +437,8 @@ LoopEmitter::Found LoopEmitter::searchBehindBranch(Stage &stage, int64_t u, Foun
   values[stage.outputArgument(1)] = {old.at, Lane::Vector};
   SmallVector<Lane> seen = lanes.evaluateSome(stage, u, {search.better, search.element}, values);
   Value better = lanes.vectorOf(seen[0]);
-  if (lanes.mask)
-    better = arith::AndIOp::create(b, loc, better, lanes.mask);
+  if (Value on = lanes.mask ? lanes.mask : fresh)
+    better = arith::AndIOp::create(b, loc, better, on);
   Value any = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, better);
   auto branch = scf::IfOp::create(b, loc, TypeRange{old.element.getType(), old.at.getType()}, any,
                                   /*withElseRegion=*/true);
@@ -492,8 +526,8 @@ LoopEmitter::Values LoopEmitter::evaluateStages(int64_t unroll, ValueRange in) {
           continue;
         }
         Value value = lanes.vectorOf(results[i]);
-        if (lanes.mask)
-          value = arith::SelectOp::create(b, loc, lanes.mask, value, old[i]);
+        if (Value on = lanes.mask ? lanes.mask : fresh)
+          value = arith::SelectOp::create(b, loc, on, value, old[i]);
         out[first++ * unroll + u] = value;
       }
     }

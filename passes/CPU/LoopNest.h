@@ -27,7 +27,7 @@ class LoopEmitter {
 public:
   LoopEmitter(mlir::OpBuilder &b, Kernel &kernel, Views &views, VectorTarget target)
       : b(b), kernel(kernel), target(target), loc(kernel.stages.front().op.getLoc()),
-        choice(chooseLoops(kernel, target.bits)), width(choice.width),
+        choice(chooseLoops(kernel, target.bits, target.masks)), width(choice.width),
         vectorLoop(choice.vectorLoop), tile(choice.tile),
         lanes(b, kernel, views, vectorLoop, vectorLoop < 0 ? 1 : width) {}
 
@@ -55,10 +55,15 @@ private:
   }
   mlir::Value maskFor(Bound to, mlir::Value iv);
   bool masksRest(Bound end) const;
+  bool overlapsRest(Bound end) const;
+  mlir::Value lastLanes(int64_t count);
 
   void nestOuter(unsigned k);
   void parallelInnermost();
-  void parallelRest(Bound done, Bound end);
+  void parallelRest(Bound done, Bound end) {
+    parallelRest(done, end, [&] { parallelBlock(1); });
+  }
+  void parallelRest(Bound done, Bound end, llvm::function_ref<void()> block);
   void parallelBlock(int64_t unroll);
   void reducedInnermost();
   void scannedInnermost();
@@ -101,6 +106,7 @@ private:
   const int vectorLoop;
   const Tile tile;
   LaneEmitter lanes;
+  mlir::Value fresh; // lanes that are not combined yet; null: all
   llvm::SmallVector<Bound> ranges;
   llvm::SmallVector<unsigned> outer, reduced; // without the vector loop and that across tiles
   llvm::SmallVector<Accumulator> accumulators;

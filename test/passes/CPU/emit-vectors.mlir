@@ -30,7 +30,7 @@ func.func @sum(%x: memref<1024xf32>, %s: memref<f32>) {
 }
 
 // Contiguous dims merge into one loop; 100 elements are six vectors and a masked one. Without cheap
-// masks the rest is done one by one.
+// masks the rest is a shorter vector.
 // CHECK-LABEL: func.func @tail
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c96{{.*}} step %c16
 // CHECK: vector.load
@@ -40,13 +40,28 @@ func.func @sum(%x: memref<1024xf32>, %s: memref<f32>) {
 // NARROW-LABEL: func.func @tail
 // NARROW: scf.for %{{.*}} to %c96{{.*}} step %c8
 // NARROW: vector<8xf32>
-// NARROW: scf.for
-// NARROW: memref.load
+// NARROW: vector.load %{{.*}} vector<4xf32>
+// NARROW: vector.store %{{.*}} vector<4xf32>
+// NARROW-NOT: memref.load
 // NARROW-NOT: maskedload
 func.func @tail(%x: memref<4x25xf32>, %y: memref<4x25xf32>) {
   linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]} ins(%x : memref<4x25xf32>) outs(%y : memref<4x25xf32>) {
   ^bb0(%a: f32, %o: f32):
     %r = arith.negf %a : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+
+// Without cheap masks, the vector that ends at the last of 13 elements adds the five that are left.
+// NARROW-LABEL: func.func @rest_of_sum
+// NARROW: dense<[false, false, false, true, true, true, true, true]>
+// NARROW: arith.select
+// NARROW: vector.reduction <add>
+func.func @rest_of_sum(%x: memref<13xf32>, %s: memref<f32>) {
+  linalg.generic {indexing_maps = [#id, #none], iterator_types = ["reduction"]} ins(%x : memref<13xf32>) outs(%s : memref<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
     linalg.yield %r : f32
   }
   return

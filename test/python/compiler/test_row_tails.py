@@ -75,6 +75,25 @@ def test_rows_of_open_sizes_for_each_width_of_vectors(level: str) -> None:
             np.testing.assert_array_equal(got, want, err_msg=f"{source} to {dtype}, {rows} x {length}")
 
 
+def _combine(x: Any, row: Any) -> tuple[Any, ...]:
+    powers = xt.exp((x - row).astype("f8"))
+    return x + row, xt.sum(x, dim="j"), xt.max(x, dim="j"), xt.argmax(x, dim="j"), xt.sum(powers, dim="j")
+
+
+@pytest.mark.parametrize("level", [_level(n) for n in ("x86-64-v3", "x86-64-v4")])
+def test_sums_and_searches_of_rows_that_end_before_vectors(level: str) -> None:
+    """What is left of a row is shorter vectors, masked ones, or the last lanes of one that others have read."""
+    for dtype, length in itertools.product(("f4", "f8", "i1", "i2", "u1"), (2, 3, 4, 5, 7, 9, 13, 15, 31, 39, 59, 67)):
+        rng = np.random.default_rng(length)
+        x, row = (rng.integers(0, 3, shape).astype(dtype) for shape in ((5, length), length))
+        named = xt.array(x, dims=("i", "j")), xt.array(row, dims="j")
+        specs = (xt.spec(i=5, j=length, dtype=dtype), xt.spec(j=length, dtype=dtype))
+        results = xt.load(xt.export(_combine, specs, c=False, targets=f"cpu:{level}"))(*named)
+        want = x + row, x.sum(1), x.max(1), x.argmax(1), np.exp((x - row).astype("f8")).sum(1)
+        for got, expected in zip(results, want, strict=True):
+            np.testing.assert_allclose(np.asarray(got), expected, rtol=1e-6, err_msg=f"{dtype}, {length}")
+
+
 def test_guards_are_there() -> None:
     assert os.environ["XTENSOR_DEBUG_MEMORY"] == "1"
 
