@@ -154,6 +154,8 @@ void LoopEmitter::nestOuter(unsigned k) {
   if (k == outer.size()) {
     if (tile)
       return tile.strip ? strips() : squares();
+    if (int64_t columns = columnsAlongRows())
+      return alongRows(columns);
     if (vectorLoop < 0 || !kernel.isReduced(vectorLoop))
       return parallelInnermost();
     return kernel.scan() ? scannedInnermost() : reducedInnermost();
@@ -463,8 +465,15 @@ Value LoopEmitter::neutral(const Accumulator &a, bool vector) {
 /// The old value of the output, as it is accumulated.
 Value LoopEmitter::start(const Accumulator &a, int64_t u) {
   Value init = a.stage->inits[a.output];
-  Lane old =
-      init ? Lane{init} : lanes.read(lanes.placeOf(*a.stage, a.stage->numInputs() + a.output), u);
+  return init ? widened(a, {init}) : held(a, u);
+}
+
+/// What memory holds of the output, as it is accumulated.
+Value LoopEmitter::held(const Accumulator &a, int64_t u) {
+  return widened(a, lanes.read(lanes.placeOf(*a.stage, a.stage->numInputs() + a.output), u));
+}
+
+Value LoopEmitter::widened(const Accumulator &a, Lane old) {
   Value value = lanes.isWide() ? lanes.vectorOf(old) : old.value;
   if (a.combiner && a.combiner->widen)
     value = arith::ExtFOp::create(b, loc, lanes.isWide() ? lanes.wide(a.type) : a.type, value);

@@ -1,5 +1,5 @@
-// The loops of one kernel, as they are written: those of LoopEmitter.cpp, and tiles
-// (TileLoops.cpp).
+// The loops of one kernel, as they are written: those of LoopEmitter.cpp, tiles (TileLoops.cpp),
+// and rows of sums (RowLoops.cpp).
 #ifndef XTENSOR_PASSES_CPU_LOOPNEST_H
 #define XTENSOR_PASSES_CPU_LOOPNEST_H
 
@@ -77,10 +77,19 @@ private:
   void strip();
   Values tilePoints(int64_t steps, const llvm::MapVector<unsigned, Values> &read, Values carried);
 
+  // Rows of sums in memory.
+  /// The columns of a block; 0: their sums are kept in registers.
+  int64_t columnsAlongRows();
+  void alongRows(int64_t columns);
+  void rowsOfBlock(Bound from, Bound to);
+  void pointOfRows(int64_t count);
+
   // Points.
   Values point(int64_t unroll, mlir::ValueRange accumulators);
   Values evaluateStages(int64_t unroll, mlir::ValueRange accumulators);
   mlir::Value start(const Accumulator &a, int64_t u);
+  mlir::Value held(const Accumulator &a, int64_t u);
+  mlir::Value widened(const Accumulator &a, Lane old);
   mlir::Value neutral(const Accumulator &a, bool vector);
   void finish(const Accumulator &a, int64_t u, mlir::Value value);
   mlir::Value combine(const Accumulator &a, mlir::Value x, mlir::Value y);

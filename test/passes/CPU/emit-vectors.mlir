@@ -4,6 +4,7 @@
 #none = affine_map<(d0) -> ()>
 #back = affine_map<(d0) -> (99 - d0)>
 #second = affine_map<(d0) -> (d0, 1)>
+#columns = affine_map<(d0, d1) -> (d1)>
 #id2 = affine_map<(d0, d1) -> (d0, d1)>
 #mk = affine_map<(d0, d1, d2) -> (d0, d2)>
 #nk = affine_map<(d0, d1, d2) -> (d1, d2)>
@@ -60,6 +61,26 @@ func.func @tail(%x: memref<4x25xf32>, %y: memref<4x25xf32>) {
 // NARROW: vector.reduction <add>
 func.func @rest_of_sum(%x: memref<13xf32>, %s: memref<f32>) {
   linalg.generic {indexing_maps = [#id, #none], iterator_types = ["reduction"]} ins(%x : memref<13xf32>) outs(%s : memref<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+
+// What no cache holds is read along rows, four at once. The sums are a row in memory.
+// NARROW-LABEL: func.func @along_rows
+// NARROW: scf.for %{{.*}} to %c4096{{.*}} step %c8
+// NARROW: vector.store
+// NARROW: scf.for %{{.*}} to %c64{{.*}} step %c4
+// NARROW: scf.for %{{.*}} to %c4096{{.*}} step %c8
+// NARROW-COUNT-5: vector.load
+// NARROW: vector.store
+// NARROW-LABEL: func.func @reversed
+func.func @along_rows(%x: memref<64x4096xf32>, %s: memref<4096xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%s : memref<4096xf32>)
+  linalg.generic {indexing_maps = [#id2, #columns], iterator_types = ["reduction", "parallel"]} ins(%x : memref<64x4096xf32>) outs(%s : memref<4096xf32>) {
   ^bb0(%a: f32, %o: f32):
     %r = arith.addf %a, %o : f32
     linalg.yield %r : f32

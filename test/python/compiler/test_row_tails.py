@@ -94,6 +94,23 @@ def test_sums_and_searches_of_rows_that_end_before_vectors(level: str) -> None:
             np.testing.assert_allclose(np.asarray(got), expected, rtol=1e-6, err_msg=f"{dtype}, {length}")
 
 
+@pytest.mark.parametrize("level", [_level(n) for n in ("x86-64-v3", "x86-64-v4")])
+@pytest.mark.parametrize(("rows", "columns"), [(9, 4500), (35, 601), (70, 9001)])
+def test_sums_of_columns_that_are_read_along_rows(level: str, rows: int, columns: int) -> None:
+    def combine(x: Any, y: Any) -> tuple[Any, ...]:
+        return xt.sum(x, dim="i"), xt.max(x, dim="i"), xt.sum(x * y, dim="i"), xt.logsumexp(x - 1, dim="i")
+
+    for dtype in ("f4", "f8", "i4"):
+        x = np.random.default_rng(rows).integers(-9, 9, (rows, columns)).astype(dtype)
+        y = np.arange(rows).astype(dtype)
+        specs = (xt.spec(i=rows, j=columns, dtype=dtype), xt.spec(i=rows, dtype=dtype))
+        compiled = xt.load(xt.export(combine, specs, c=False, targets=f"cpu:{level}"))
+        results = compiled(xt.array(x, dims=("i", "j")), xt.array(y, dims="i"))
+        want = x.sum(0), x.max(0), (x * y[:, None]).sum(0), np.log(np.exp(x.astype("f8") - 1).sum(0))
+        for got, expected in zip(results, want, strict=True):
+            np.testing.assert_allclose(np.asarray(got), expected, rtol=1e-5, atol=1e-5, err_msg=dtype)
+
+
 def test_guards_are_there() -> None:
     assert os.environ["XTENSOR_DEBUG_MEMORY"] == "1"
 
