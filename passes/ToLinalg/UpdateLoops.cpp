@@ -6,6 +6,7 @@
 // * If index arrays and target share a dim, the parts lie along this dim.
 // * If whole rows are updated, the parts are blocks of rows. Each block looks at all positions, and
 //   takes those in it.
+// * If columns of rows are updated, the parts are blocks of rows, too. Each takes all positions.
 // * If the program also needs the state before each update, the parts are blocks of columns.
 #include "ToLinalg/UpdateLoops.h"
 
@@ -28,6 +29,10 @@ static constexpr int64_t kCopyPerPosition = 128;
 /// Workgroups of a device wait for memory at each update, and look at many positions at once: a few
 /// updates are worth sharing.
 static constexpr int64_t kFewUpdates = 256;
+
+/// Elements of a block of rows, which the first cache holds, and its least rows: each block looks
+/// at all positions.
+static constexpr int64_t kSliceElements = 4096, kLeastRows = 16;
 
 static Amount product(ArrayRef<int64_t> sizes) { return Amount::ofSizes(sizes); }
 
@@ -74,7 +79,7 @@ Value UpdateLoops::last() {
   prepare();
   Value result;
   if (!anyOrder && isParallel())
-    result = aligned.empty() ? inBlocks() : alongAligned();
+    result = aligned.empty() ? rowsOfSlices() ? inSlices() : inBlocks() : alongAligned();
   else
     result = loop(0, start()).front();
   return narrowed(result);
@@ -257,6 +262,24 @@ Value UpdateLoops::inBlocks() {
     return product(type.getSize(a)) < product(type.getSize(b));
   }));
   int64_t blocks = numBlocks(dim);
+  Amount work = product(written.getShape()) + product(type.getShape()) / (16 * blocks);
+  return forall(OpFoldResult(b.getIndexAttr(blocks)), work, blocksOf(dim, blocks)).front();
+}
+
+/// Blocks of the dim that is stored first, if no index array is along it: all places of a block lie
+/// next to each other. Blocks of places would jump from row to row.
+int64_t UpdateLoops::rowsOfSlices() const {
+  if (isShared() || !llvm::is_contained(sliced, type.getDimNames().front()))
+    return 0;
+  int64_t size = type.getShape().front();
+  Amount row = product(type.getShape().drop_front());
+  int64_t rows = std::max<Amount>(kLeastRows, kSliceElements / std::max<Amount>(row, 1)).count();
+  return ShapedType::isDynamic(size) || size < 2 * rows ? 0 : rows;
+}
+
+Value UpdateLoops::inSlices() {
+  StringAttr dim = type.getDimNames().front();
+  int64_t blocks = filledBlocks(dim, type.getSize(dim) / rowsOfSlices());
   Amount work = product(written.getShape()) + product(type.getShape()) / (16 * blocks);
   return forall(OpFoldResult(b.getIndexAttr(blocks)), work, blocksOf(dim, blocks)).front();
 }

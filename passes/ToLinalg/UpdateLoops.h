@@ -93,6 +93,12 @@ private:
   /// The longest of the dims that are written along, in blocks.
   mlir::Value inBlocks();
 
+  /// All positions for each block of the dim that is stored first, which updates write slices
+  /// along.
+  mlir::Value inSlices();
+  /// The rows of such a block; 0: there are none.
+  int64_t rowsOfSlices() const;
+
   /// The longest of the dims that updates write slices along; none if it is short.
   mlir::StringAttr columns() const;
   /// All positions for each block of columns.

@@ -92,6 +92,23 @@ func.func @scatter_blocks(%t: !xtensor.array<row: 4096, col: 64, f32>, %i: !xten
 
 // -----
 
+// Columns of rows: each block of rows takes all positions. So it stays in a cache.
+// CHECK-LABEL: func.func @scatter_columns
+// CHECK: scf.forall (%[[B:.*]]) in (16) shared_outs(%[[OUT:.*]] = %{{.*}})
+// CHECK: %[[PLACE:.*]] = tensor.extract_slice %[[OUT]][%[[FROM:.*]], 0] [256, 16] [1, 1]
+// CHECK: scf.for
+// CHECK-NOT: arith.cmpi ult
+// CHECK: arith.maximumf
+// CHECK: tensor.parallel_insert_slice %{{.*}} into %[[OUT]][%[[FROM]], 0] [256, 16] [1, 1]
+func.func @scatter_columns(%t: !xtensor.array<row: 4096, col: 16, f32>, %i: !xtensor.array<p: 16, i64>,
+                           %u: !xtensor.array<row: 4096, p: 16, f32>) -> !xtensor.array<row: 4096, col: 16, f32> {
+  %y = xtensor.scatter max clip %t at %i with %u along [col] : !xtensor.array<row: 4096, col: 16, f32>,
+      !xtensor.array<row: 4096, p: 16, f32>, !xtensor.array<p: 16, i64>
+  return %y : !xtensor.array<row: 4096, col: 16, f32>
+}
+
+// -----
+
 // Updates of different rows never meet: the rows are shared among threads. A temporary is updated where it is.
 // CHECK-LABEL: func.func @scatter_aligned
 // CHECK: %[[X:.*]] = linalg.generic

@@ -530,6 +530,23 @@ def test_gradients_of_rows_shared_among_threads(kind: str, columns: int) -> None
         np.testing.assert_array_equal(dv.values[:, b], alone[1].values[:, 0])
 
 
+@pytest.mark.parametrize("kind", ["multiply", "max", "add", "set"])
+@pytest.mark.parametrize(("rows", "columns", "count"), [(5003, 16, 40), (301, 1000, 300)])
+def test_columns_of_many_rows(kind: str, rows: int, columns: int, count: int) -> None:
+    """Each thread takes all positions of a block of rows."""
+    rng = np.random.default_rng(6)
+    x, v = rng.standard_normal((rows, columns)), rng.standard_normal((rows, count))
+    i = rng.integers(-columns, columns, count)
+    want = x.copy()
+    for k, column in enumerate(i):
+        old = want[:, column]
+        want[:, column] = {"multiply": old * v[:, k], "max": np.maximum(old, v[:, k]), "add": old + v[:, k]}.get(
+            kind, v[:, k]
+        )
+    got = getattr(xt.array(x, ("a", "b")).at(b=xt.array(i, "p")), kind)(xt.array(v, ("a", "p")))
+    np.testing.assert_array_equal(got.values, want)
+
+
 def test_assignments_to_at_say_what_to_write() -> None:
     x = xt.zeros(i=3)
     with pytest.raises(xt.ArgumentTypeError, match=r"Write x = x.at\(i=0\).set\(value\)"):
