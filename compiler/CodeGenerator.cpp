@@ -114,6 +114,33 @@ static bool moveSelectIntoBits(SelectInst &select) {
   return false;
 }
 
+/// Names an element for each lane without one of reversed vectors of 64 bytes. With AVX512-VBMI, the
+/// code generator does not end if such a lane has none (docs/upstream.md).
+static void fillReversedBytes(Function &function) {
+  for (Instruction &instruction : instructions(function)) {
+    auto *shuffle = dyn_cast<ShuffleVectorInst>(&instruction);
+    auto *type = shuffle ? dyn_cast<FixedVectorType>(shuffle->getType()) : nullptr;
+    if (!type || type->getNumElements() != 64 || !type->getElementType()->isIntegerTy(8) ||
+        shuffle->getOperand(0)->getType() != type)
+      continue;
+    ArrayRef<int> order = shuffle->getShuffleMask();
+    // Where lane 0 reads from, if each lane reads the element before that of the lane before.
+    int start = -1;
+    bool descends = true;
+    for (auto [lane, element] : enumerate(order)) {
+      int first = element < 0 ? start : element + static_cast<int>(lane);
+      descends &= element < 64 && (start < 0 || first == start);
+      start = first;
+    }
+    if (!descends || start < 0 || !is_contained(order, PoisonMaskElem))
+      continue;
+    SmallVector<int> filled;
+    for (int lane = 0; lane < 64; ++lane)
+      filled.push_back(order[lane] < 0 ? (start + 64 - lane) % 64 : order[lane]);
+    shuffle->setShuffleMask(filled);
+  }
+}
+
 /// Those of the whole function. What was moved may stand under a further select.
 static void moveSelectsIntoBits(Function &function) {
   for (bool changed = true; changed;) {
@@ -151,8 +178,10 @@ void xtensor::optimize(Module &module, TargetMachine &machine) {
     if (function.isDeclaration())
       continue;
     passes.run(function, analyses.functions);
-    if (machine.getTargetTriple().isX86())
+    if (machine.getTargetTriple().isX86()) {
       moveSelectsIntoBits(function);
+      fillReversedBytes(function);
+    }
   }
 }
 
