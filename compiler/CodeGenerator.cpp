@@ -114,8 +114,8 @@ static bool moveSelectIntoBits(SelectInst &select) {
   return false;
 }
 
-/// Names an element for each lane without one of reversed vectors of 64 bytes. With AVX512-VBMI, the
-/// code generator does not end if such a lane has none (docs/upstream.md).
+/// Names an element for each lane without one of reversed vectors of 64 bytes. With AVX512-VBMI,
+/// the code generator does not end if such a lane has none (docs/upstream.md).
 static void fillReversedBytes(Function &function) {
   for (Instruction &instruction : instructions(function)) {
     auto *shuffle = dyn_cast<ShuffleVectorInst>(&instruction);
