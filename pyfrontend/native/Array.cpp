@@ -83,11 +83,6 @@ PyObject *getDonation(PyObject *o, void *) { return donationOf(self(o)); }
 PyObject *getMeta(PyObject *o, void *) {
   return Py_NewRef(self(o)->meta ? self(o)->meta : Py_None);
 }
-int setMeta(PyObject *o, PyObject *meta, void *) {
-  Array *a = self(o);
-  Py_XSETREF(a->meta, meta && meta != Py_None ? Py_NewRef(meta) : nullptr);
-  return 0;
-}
 PyObject *getSizes(PyObject *o, void *) {
   Type *t = self(o)->type;
   auto result = steal(PyDict_New());
@@ -107,8 +102,7 @@ PyGetSetDef getters[] = {
     {"ndim", getNdim, nullptr, "Number of dims.", nullptr},
     {"size", getSize, nullptr, "Number of elements.", nullptr},
     {"nbytes", getNbytes, nullptr, "Bytes of the data.", nullptr},
-    {"meta", getMeta, setMeta,
-     "What is attached, or None. Set it on arrays that nobody else holds yet only.", nullptr},
+    {"meta", getMeta, nullptr, "What is attached, or None.", nullptr},
     {"device", getDevice, nullptr, "Where the values are: \"cpu\", \"vulkan\", \"vulkan:1\".",
      nullptr},
     {"_device", getDeviceObject, nullptr, "The Device; None: the CPU.", nullptr},

@@ -73,7 +73,8 @@ class Device:
 class Array:
     """A block of memory with a dtype and named dims, of the CPU or of a device. Never changes."""
 
-    meta: Any
+    @property
+    def meta(self) -> Any: ...
     @property
     def type(self) -> ArrayType: ...
     @property
