@@ -8,7 +8,8 @@ call over many short runs, so other programs on the machine change it little. Wi
 least wall time. It prints the cases where ours takes more than 1.2 times the fastest peer's time, and `--all`
 prints all cases. `limit` is our time over the least time of this machine: that in which it copies as many bytes as
 the op reads and writes, or multiplies matrices with as many flops, whichever is longer. `--limits` prints the cases
-above 2, too. `--save` adds the results to a file. `--draw` makes a heat map of each family in such files.
+above 2, too. `--save` adds the results of each family to a file. `--draw` makes heat maps of such files, and prints
+a table of families.
 """
 
 from __future__ import annotations
@@ -29,11 +30,10 @@ from typing import Any
 import numpy as np
 from cells import FAMILIES
 from cells.case import PEERS, Case
-from cells.draw import draw
+from cells.draw import draw_all
+from cells.results import CLIFF, LEAST, Result, Saved, mean_of
 
-CLIFF = 1.2
 FAR = 2.0  # from the limit of the machine
-LEAST = 20e-6  # below this time, a call costs more than its op
 
 
 def clock(threads: int) -> Callable[[], float]:
@@ -173,8 +173,9 @@ def sweep(options: argparse.Namespace, families: list[str], peers: list[Peer], m
     """Measures and prints the cases; saves what it found."""
     row = "{:46}" + "{:>10}" * len(peers) + "{:>16}{:>7}"
     print(row.format("case", *(peer.name for peer in peers), "ours / fastest", "limit"))
-    ratios: dict[str, dict[str, float]] = {}
+    everything: dict[str, Result] = {}
     for family in families:
+        results: dict[str, Result] = {}
         for case in FAMILIES[family]:
             if options.only not in case.key:
                 continue
@@ -184,41 +185,27 @@ def sweep(options: argparse.Namespace, families: list[str], peers: list[Peer], m
             if "ours" not in found.times:
                 continue
             if not math.isnan(found.ratio):
-                ratios.setdefault(family, {})[case.key] = found.ratio
+                results[case.key] = Result(found.ratio, found.times["ours"])
             limit = found.times["ours"] / machine.least(case, found.bytes, found.flops)
             is_cliff = found.times["ours"] > LEAST and (found.ratio > CLIFF or (options.limits and limit > FAR))
             if options.all or is_cliff:
                 times = (pretty(found.times.get(p.name)) for p in peers)
                 print(row.format(case.key, *times, f"{found.ratio:.2f}", f"{limit:.1f}"), flush=True)
-        summary(family, ratios.get(family, {}))
-    if len(ratios) > 1:
-        summary("all", {key: ratio for part in ratios.values() for key, ratio in part.items()})
-    if options.save:
-        save(options.save, options.threads, ratios)
+        summary(family, results)
+        everything |= results
+        if options.save and results:
+            saved = Saved.read(options.save)
+            saved.add(family, options.threads, results)
+            saved.write(options.save)
+    if len(families) > 1:
+        summary("all", everything)
 
 
-def summary(name: str, ratios: dict[str, float]) -> None:
-    if ratios:
-        mean = math.exp(sum(map(math.log, ratios.values())) / len(ratios))
-        greatest = max(ratios.values())
-        print(f"{name}: geometric mean {mean:.2f}, greatest {greatest:.2f}, of {len(ratios)} cases", flush=True)
-
-
-def save(path: Path, threads: int, ratios: dict[str, dict[str, float]]) -> None:
-    saved = json.loads(path.read_text()) if path.exists() else {}
-    for family, part in ratios.items():
-        saved.setdefault(family, {}).setdefault(str(threads), {}).update(part)
-    path.write_text(json.dumps(saved, indent=1))
-
-
-def draw_all(folder: Path, files: list[str]) -> None:
-    """A picture of each family and number of threads in `files`."""
-    for file in files:
-        for family, by_threads in json.loads(Path(file).read_text()).items():
-            for threads, ratios in by_threads.items():
-                words = "1 thread" if threads == "1" else f"{threads} threads"
-                title = f"time over that of the fastest of JAX, PyTorch and NumPy, {words}"
-                draw(family, ratios, folder / f"{family}_{threads}.png", title)
+def summary(name: str, results: dict[str, Result]) -> None:
+    if results:
+        greatest = max(r.ratio for r in results.values())
+        mean = mean_of(results.values())
+        print(f"{name}: geometric mean {mean:.2f}, greatest {greatest:.2f}, of {len(results)} cases", flush=True)
 
 
 def main() -> None:
@@ -239,7 +226,9 @@ def main() -> None:
         serve(options.serve, options.threads)
         return
     if options.draw:
-        draw_all(options.draw, options.families)
+        saved = Saved.read(*map(Path, options.families))
+        draw_all(saved, options.draw)
+        print(saved.table())
         return
     unknown = set(options.families) - set(FAMILIES)
     if unknown:
