@@ -14,7 +14,7 @@ import xtensor as xt
 from against import examples, finished, ours, same
 from hypothesis import given
 from hypothesis import strategies as st
-from places import ROOT
+from places import DEVICE, ROOT
 from test_indexing import cases, example
 
 UFUNCS = {
@@ -544,7 +544,9 @@ def test_columns_of_many_rows(kind: str, rows: int, columns: int, count: int) ->
             kind, v[:, k]
         )
     got = getattr(xt.array(x, ("a", "b")).at(b=xt.array(i, "p")), kind)(xt.array(v, ("a", "p")))
-    np.testing.assert_array_equal(got.values, want)
+    # On a device, what adds to one column has no order.
+    rtol = 1e-12 if DEVICE != "cpu" and kind in ("multiply", "add") else 0
+    np.testing.assert_allclose(got.values, want, rtol=rtol, atol=rtol)
 
 
 def test_assignments_to_at_say_what_to_write() -> None:
