@@ -119,7 +119,7 @@ def _make_gradient(f: Callable[..., Any]) -> Jitted[..., Any]:
         return _all_gradients(held(), marked(held(), args))
 
     gradient.__name__ = f"grad({name_of(f)})"
-    return Jitted(gradient, **{**options_of(f), "static": ()}, by_tracing=True)
+    return Jitted(gradient, **options_of(f, static=False), by_tracing=True)
 
 
 _gradient = ByFunction(_make_gradient)

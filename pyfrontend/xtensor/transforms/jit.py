@@ -280,14 +280,15 @@ def _bound(f: Any) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
     return f, (), {}
 
 
-def options_of(f: Any) -> dict[str, Any]:
-    """What `xt.jit(f, device=, static=)` was given: it holds for what is made of the function, too."""
+def options_of(f: Any, static: bool = True) -> dict[str, Any]:
+    """What `xt.jit(f, device=, static=)` was given: it holds for what is made of the function, too. Without `static`,
+    for what has other arguments, or marks those of the function itself."""
     f, args, _ = _bound(f)
     if not isinstance(f, Jitted):
         return {"device": None, "static": ()}
-    found: dict[str, Any] = {"device": f._compiler.asked, "static": f._compiler.static.after(len(args))}
-    if f._compiler.layout is not None:
-        layout = f._compiler.layout
+    compiler = f._compiler
+    found: dict[str, Any] = {"device": compiler.asked, "static": compiler.static.after(len(args)) if static else ()}
+    if (layout := compiler.layout) is not None:
         found |= {"mesh": layout.mesh, "split": layout.split, "deterministic": layout.blocks or False}
         found["sizes"] = layout.sizes or None
     return found

@@ -52,7 +52,7 @@ def _make(f: Callable[..., Any]) -> Jitted[..., Any]:
         return _jvp(held(), primals, tangents)
 
     run.__name__ = f"jvp({name_of(f)})"
-    return Jitted(run, **{**options_of(f), "static": ()}, by_tracing=True)
+    return Jitted(run, **options_of(f, static=False), by_tracing=True)
 
 
 _compiled = ByFunction(_make)

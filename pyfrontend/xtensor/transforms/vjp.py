@@ -140,7 +140,7 @@ def _make(f: Callable[..., Any]) -> tuple[Jitted[..., Any], Jitted[..., Any]]:
 
     forward.__name__ = name_of(f)
     backward.__name__ = f"vjp({name_of(f)})"
-    under = {**options_of(f), "static": ()}
+    under = options_of(f, static=False)
     return Jitted(forward, **under), Jitted(backward, **under, by_tracing=True)
 
 
