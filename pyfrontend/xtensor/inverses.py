@@ -167,25 +167,17 @@ def _log(x: Tracer) -> Tracer:
     return build.unary("log", x)
 
 
-def _less(x: Tracer, y: Tracer | float) -> Tracer:
-    return build.compare("lt", x, p.cast(y, x.dtype))
-
-
 def _both(*conditions: Tracer) -> Tracer:
     return functools.reduce(lambda x, y: build.binary("and", x, y), conditions)
 
 
-def _where(condition: Tracer, x: Tracer | float, y: Tracer | float, dtype: np.dtype) -> Tracer:
-    return build.select(condition, p.cast(x, dtype), p.cast(y, dtype))
-
-
 def _is_finite(x: Tracer) -> Tracer:
-    return _less(build.unary("abs", x), math.inf)
+    return p.less(build.unary("abs", x), math.inf)
 
 
 def _between(x: Tracer, end: float) -> Tracer:
     """Whether 0 < x < end."""
-    return _both(_less(p.zero(x.dtype), x), _less(x, end))
+    return _both(p.less(p.zero(x.dtype), x), p.less(x, end))
 
 
 def _normal_quantile(share: Tracer) -> Tracer:
@@ -211,17 +203,17 @@ def _solved(
     def step(carry: Any) -> Any:
         u, low, high, moves = carry
         over, slope, bend = excess(u)
-        rises = _less(over, 0.0)
-        low, high = _where(rises, u, low, dtype), _where(rises, high, u, dtype)
+        rises = p.less(over, 0.0)
+        low, high = p.where(rises, u, low, dtype), p.where(rises, high, u, dtype)
         newton = over / slope
         halley = build.binary("maximum", 1.0 - newton * bend * 0.5, p.constant(0.5, dtype))
         new = u - newton / build.binary("minimum", halley, p.constant(2.0, dtype))
         inside = _both(build.compare("le", low, new), build.compare("le", new, high))
         new = build.select(inside, new, (low + high) * 0.5)
         # What rounding of the probability and of u makes of a step.
-        noise = _where(inside, 16 * eps / slope, 0.0, dtype) + build.unary("abs", u) * (4 * eps)
-        far = _less(last + noise, build.unary("abs", new - u))
-        return _where(moves, new, u, dtype), low, high, _both(moves, far)
+        noise = p.where(inside, 16 * eps / slope, 0.0, dtype) + build.unary("abs", u) * (4 * eps)
+        far = p.less(last + noise, build.unary("abs", new - u))
+        return p.where(moves, new, u, dtype), low, high, _both(moves, far)
 
     start = build.binary("maximum", build.binary("minimum", start, high), low)
     carry = start, low + start * 0.0, high + start * 0.0, moves
@@ -244,40 +236,40 @@ def _gamma_quantile(a: Tracer, below: Tracer, above: Tracer) -> Tracer:
     dtype = a.dtype
     known = _both(_between(a, math.inf), _between(below, math.inf), _between(above, math.inf))
     # Elements that have other results are 1, whose loop is short.
-    shape, lower = _where(known, a, 1.0, dtype), _where(known, below, 0.5, dtype)
-    upper = _where(known, above, 0.5, dtype)
+    shape, lower = p.where(known, a, 1.0, dtype), p.where(known, below, 0.5, dtype)
+    upper = p.where(known, above, 0.5, dtype)
     is_low = build.compare("le", lower, upper)
     smaller = build.binary("minimum", lower, upper)
     logarithm = _log(smaller)
 
     # P < x^a / gamma(a + 1). Above: P(X > a + sqrt(2 a t) + t) < exp(-t), of Boucheron, Lugosi and Massart (2013).
-    of_power = _where(is_low, logarithm, build.unary("log1p", -upper), dtype) + build.unary("lgamma", shape + 1.0)
+    of_power = p.where(is_low, logarithm, build.unary("log1p", -upper), dtype) + build.unary("lgamma", shape + 1.0)
     of_power = of_power / shape
-    tail = _where(is_low, math.log(2), -logarithm, dtype)
+    tail = p.where(is_low, math.log(2), -logarithm, dtype)
     high = _log(shape + build.unary("sqrt", 2.0 * shape * tail) + tail) + 0.01
     low = p.constant(_least_log(dtype), dtype)
     # Wilson and Hilferty (1931): the cube root of a gamma number is almost normal.
     normal = _normal_quantile(smaller)
     root = build.unary("rsqrt", shape) * (1 / 3)
-    cube = 1.0 - root * root + root * _where(is_low, normal, -normal, dtype)
-    is_normal = _less(p.constant(0.1, dtype), cube)
-    start = _where(is_normal, _log(shape) + 3.0 * _log(_where(is_normal, cube, 1.0, dtype)), of_power, dtype)
+    cube = 1.0 - root * root + root * p.where(is_low, normal, -normal, dtype)
+    is_normal = p.less(p.constant(0.1, dtype), cube)
+    start = p.where(is_normal, _log(shape) + 3.0 * _log(p.where(is_normal, cube, 1.0, dtype)), of_power, dtype)
 
     def excess(u: Tracer) -> tuple[Tracer, ...]:
         x = build.unary("exp", u)
         ratio = build.select(is_low, build.binary("gammainc", shape, x), build.binary("gammaincc", shape, x))
         density = build.function("gamma_density_by_a", _order(0, x), shape, x)
         over, slope = _log(ratio) - logarithm, x * density / ratio
-        return _where(is_low, over, -over, dtype), slope, shape - x + _where(is_low, -slope, slope, dtype)
+        return p.where(is_low, over, -over, dtype), slope, shape - x + p.where(is_low, -slope, slope, dtype)
 
-    tiny = _less(of_power, math.log(finfo(dtype).eps) - 4.0)  # there, P is that power
+    tiny = p.less(of_power, math.log(finfo(dtype).eps) - 4.0)  # there, P is that power
     u = _solved(start, _both(known, build.unary("not", tiny)), low, high, _last_step(shape), excess)
-    x = build.unary("exp", _where(tiny, of_power, u, dtype))
+    x = build.unary("exp", p.where(tiny, of_power, u, dtype))
     valid = _both(
         build.compare("ge", a, p.zero(dtype)), *(build.compare("ge", v, p.zero(dtype)) for v in (below, above))
     )
     none, all_ = (build.compare("eq", v, p.zero(dtype)) for v in (below, above))
-    edge = _where(_both(valid, none), 0.0, _where(_both(valid, all_), math.inf, math.nan, dtype), dtype)
+    edge = p.where(_both(valid, none), 0.0, p.where(_both(valid, all_), math.inf, math.nan, dtype), dtype)
     return build.select(known, x, edge)
 
 
@@ -286,7 +278,7 @@ def _beta_quantile(a: Tracer, b: Tracer, below: Tracer) -> Tracer:
     dtype = a.dtype
     above = 1.0 - below
     known = _both(_between(a, math.inf), _between(b, math.inf), _between(below, 1.0))
-    a_, b_, lower = _where(known, a, 1.0, dtype), _where(known, b, 1.0, dtype), _where(known, below, 0.5, dtype)
+    a_, b_, lower = p.where(known, a, 1.0, dtype), p.where(known, b, 1.0, dtype), p.where(known, below, 0.5, dtype)
     # Of 1 - x, the parameters are the other way around: where x is above 1/2, and 1 - p has the digits of p.
     middle = build.function("betainc", a_, b_, p.constant(0.5, dtype))
     is_low = build.compare("le", lower, build.binary("maximum", middle, p.constant(0.05, dtype)))
@@ -305,33 +297,33 @@ def _beta_quantile(a: Tracer, b: Tracer, below: Tracer) -> Tracer:
         slope = x * rest * density / ratio
         return _log(ratio) - logarithm, slope, first * rest - second * x - slope
 
-    tiny = _less(of_power + _log(second + 1.0), math.log(finfo(dtype).eps) - 4.0)
+    tiny = p.less(of_power + _log(second + 1.0), math.log(finfo(dtype).eps) - 4.0)
     moves = _both(known, build.unary("not", tiny))
     last = _last_step(build.binary("maximum", first, second))
     u = build.select(tiny, of_power, _solved(start, moves, low, high, last, excess))
-    x = _share(_where(is_low, u, -u, dtype))
-    valid = _both(*(_less(p.zero(dtype), v) for v in (a, b)))
+    x = _share(p.where(is_low, u, -u, dtype))
+    valid = _both(*(p.less(p.zero(dtype), v) for v in (a, b)))
     none, all_ = (build.compare("eq", v, p.zero(dtype)) for v in (below, above))
     # Where one parameter is infinite, x has one value.
     inside = _both(valid, _between(below, 1.0))
     at_0, at_1 = (_both(inside, _is_finite(v), build.unary("isinf", w)) for v, w in ((a, b), (b, a)))
     none, all_ = (build.binary("or", _both(valid, u), v) for u, v in ((none, at_0), (all_, at_1)))
-    return build.select(known, x, _where(none, 0.0, _where(all_, 1.0, math.nan, dtype), dtype))
+    return build.select(known, x, p.where(none, 0.0, p.where(all_, 1.0, math.nan, dtype), dtype))
 
 
 def _share(u: Tracer) -> Tracer:
     """The x whose log(x / (1 - x)) is `u`."""
     small = build.unary("exp", -build.unary("abs", u))
-    return _where(_less(u, 0.0), small, 1.0, u.dtype) / (1.0 + small)
+    return p.where(p.less(u, 0.0), small, 1.0, u.dtype) / (1.0 + small)
 
 
 def _beta_start(a: Tracer, b: Tracer, share: Tracer, of_power: Tracer) -> Tracer:
     """An approximation of log(x / (1 - x)): by a normal number if both parameters are above 1 (Abramowitz and Stegun
     26.5.22), else by the power of x near 0."""
     dtype = a.dtype
-    regular = _both(*(_less(p.constant(1.0, dtype), v) for v in (a, b)))
+    regular = _both(*(p.less(p.constant(1.0, dtype), v) for v in (a, b)))
     y = -_normal_quantile(share)
-    r, s = (1.0 / (2.0 * _where(regular, v, 2.0, dtype) - 1.0) for v in (a, b))
+    r, s = (1.0 / (2.0 * p.where(regular, v, 2.0, dtype) - 1.0) for v in (a, b))
     mean = 2.0 / (r + s)
     bend = (y * y - 3.0) * (1 / 6)
     w = y * build.unary("sqrt", build.binary("maximum", mean + bend, p.zero(dtype))) / mean

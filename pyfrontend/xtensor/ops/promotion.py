@@ -210,6 +210,15 @@ def accumulator(dtype: np.dtype) -> np.dtype:
     return F4 if dtype in (F2, bfloat16) else dtype
 
 
+def where(condition: Tracer, x: Tracer | float, y: Tracer | float, dtype: np.dtype) -> Tracer:
+    """`x` where the condition holds, else `y`, both as `dtype`."""
+    return build.select(condition, cast(x, dtype), cast(y, dtype))
+
+
+def less(x: Tracer, y: Tracer | float) -> Tracer:
+    return build.compare("lt", x, cast(y, x.dtype))
+
+
 def rounded_once(function: Callable[..., Tracer], *xs: Tracer) -> Tracer:
     """`function`, made of several ops, of floats of one dtype: those of 16 bits are computed in f4 and rounded at the
     end, as single ops are, and not after each op. Complex arrays are refused."""

@@ -105,14 +105,6 @@ def _mul(x: Tracer, y: Tracer | float) -> Tracer:
     return build.binary("mul", x, p.cast(y, x.dtype))
 
 
-def _where(condition: Tracer, x: Tracer | float, y: Tracer | float, dtype: np.dtype) -> Tracer:
-    return build.select(condition, p.cast(x, dtype), p.cast(y, dtype))
-
-
-def _less(x: Tracer, bound: float) -> Tracer:
-    return build.compare("lt", x, p.constant(bound, x.dtype))
-
-
 def _odd(whole: Tracer) -> Tracer:
     """1 where an integer is odd, and 0 where it is even."""
     return build.binary("sub", whole, _mul(build.unary("floor", _mul(whole, 0.5)), 2.0))
@@ -134,11 +126,11 @@ def logit(x: ArrayLike, /) -> Array:
 
 
 def _logit(x: Tracer) -> Tracer:
-    center = _less(build.unary("abs", _add(x, -0.5)), 0.2)
-    middle = _where(center, x, 0.5, x.dtype)
+    center = p.less(build.unary("abs", _add(x, -0.5)), 0.2)
+    middle = p.where(center, x, 0.5, x.dtype)
     rest = _add(build.unary("neg", middle), 1.0)
     near = build.unary("log1p", build.binary("div", _add(_mul(middle, 2.0), -1.0), rest))
-    x = _where(center, 0.25, x, x.dtype)
+    x = p.where(center, 0.25, x, x.dtype)
     far = build.binary("sub", build.unary("log", x), build.unary("log1p", build.unary("neg", x)))
     return build.select(center, near, far)
 
@@ -161,19 +153,19 @@ def sinc(x: ArrayLike, /) -> Array:
 
 
 def _sinc(x: Tracer) -> Tracer:
-    small = _less(build.unary("abs", x), 0.25)
-    square = _where(small, x, 0.0, x.dtype)
+    small = p.less(build.unary("abs", x), 0.25)
+    square = p.where(small, x, 0.0, x.dtype)
     square = _mul(_mul(square, square), math.pi**2)
     series = p.constant(1.0, x.dtype)
     for k in range(18, 0, -2):
         series = _add(_mul(build.binary("mul", square, series), -1.0 / (k * (k + 1))), 1.0)
-    x = _where(small, 0.5, x, x.dtype)
+    x = p.where(small, 0.5, x, x.dtype)
     # x less the nearest integer: its sine has all digits.
     turns = build.unary("round", x)
     sine = build.unary("sin", _mul(build.binary("sub", x, turns), math.pi))
     wave = build.binary("div", build.binary("mul", sine, _add(_mul(_odd(turns), -2.0), 1.0)), _mul(x, math.pi))
     infinite = build.unary("isinf", x)
-    return build.select(small, series, _where(infinite, 0.0, wave, x.dtype))
+    return build.select(small, series, p.where(infinite, 0.0, wave, x.dtype))
 
 
 @op
@@ -192,9 +184,9 @@ def entr(x: ArrayLike, /) -> Array:
 
 
 def _entr(x: Tracer) -> Tracer:
-    below = _less(x, 0.0)
-    logarithm = build.unary("log", _where(below, 1.0, x, x.dtype))
-    return _where(below, -np.inf, build.unary("neg", build.binary("scale", logarithm, x)), x.dtype)
+    below = p.less(x, 0.0)
+    logarithm = build.unary("log", p.where(below, 1.0, x, x.dtype))
+    return p.where(below, -np.inf, build.unary("neg", build.binary("scale", logarithm, x)), x.dtype)
 
 
 def _times_log(name: str, x: Tracer, y: Tracer) -> Tracer:
@@ -205,7 +197,7 @@ def _times_log(name: str, x: Tracer, y: Tracer) -> Tracer:
     regular = build.binary("and", build.compare("gt", y, least), build.compare("lt", y, p.constant(np.inf, y.dtype)))
     dead = build.binary("and", build.compare("eq", x, p.zero(x.dtype)), build.unary("not", regular))
     dead = build.binary("and", dead, number)
-    product = build.binary("scale", build.unary(name, _where(dead, 1.0 if name == "log" else 0.0, y, x.dtype)), x)
+    product = build.binary("scale", build.unary(name, p.where(dead, 1.0 if name == "log" else 0.0, y, x.dtype)), x)
     # NaN in `x` is in the product; its dims come first.
     return build.select(build.binary("or", build.compare("ne", x, x), number), product, y)
 
@@ -265,15 +257,15 @@ def _kl_div(x: Tracer, y: Tracer) -> Tracer:
     alive = build.binary("and", build.compare("gt", x, nought), build.compare("gt", y, nought))
     number = build.binary("and", build.compare("eq", x, x), build.compare("eq", y, y))
     at_zero = build.binary("and", build.compare("eq", x, nought), build.compare("ge", y, nought))
-    above, below = _where(alive, x, 1.0, dtype), _where(alive, y, 1.0, dtype)
+    above, below = p.where(alive, x, 1.0, dtype), p.where(alive, y, 1.0, dtype)
     size = build.unary("abs", build.binary("sub", *(build.unary("log2", v) for v in (above, below))))
     far = build.compare("gt", size, p.constant(-finfo(dtype).minexp - 1, dtype))  # the quotient would overflow
-    quotient = build.unary("log", build.binary("div", *(_where(far, 1.0, v, dtype) for v in (above, below))))
-    apart = build.binary("sub", *(build.unary("log", _where(far, v, 1.0, dtype)) for v in (above, below)))
+    quotient = build.unary("log", build.binary("div", *(p.where(far, 1.0, v, dtype) for v in (above, below))))
+    apart = build.binary("sub", *(build.unary("log", p.where(far, v, 1.0, dtype)) for v in (above, below)))
     logarithm = build.select(far, apart, quotient)
     regular = build.binary("add", build.binary("sub", build.binary("mul", logarithm, x), x), y)
-    edge = _where(at_zero, y, np.inf, dtype)
-    return build.select(alive, regular, _where(number, edge, build.binary("add", x, y), dtype))
+    edge = p.where(at_zero, y, np.inf, dtype)
+    return build.select(alive, regular, p.where(number, edge, build.binary("add", x, y), dtype))
 
 
 def left_tail(x: Tracer) -> Tracer:
@@ -299,9 +291,9 @@ def ndtr(x: ArrayLike, /) -> Array:
 
 
 def _ndtr(x: Tracer) -> Tracer:
-    left = _less(x, 0.0)
+    left = p.less(x, 0.0)
     right = _mul(build.unary("erfc", _mul(x, -math.sqrt(0.5))), 0.5)
-    return build.select(left, left_tail(_where(left, x, 0.0, x.dtype)), right)
+    return build.select(left, left_tail(p.where(left, x, 0.0, x.dtype)), right)
 
 
 @op
@@ -335,12 +327,12 @@ def log_ndtr(x: ArrayLike, /) -> Array:
 
 
 def _log_ndtr(x: Tracer) -> Tracer:
-    left = _less(x, 0.0)
+    left = p.less(x, 0.0)
     root = math.sqrt(0.5)
-    below = _where(left, x, 0.0, x.dtype)
+    below = p.where(left, x, 0.0, x.dtype)
     tail = build.unary("log", _mul(build.unary("erfcx", _mul(below, -root)), 0.5))
     tail = build.binary("sub", tail, _mul(_mul(below, below), 0.5))
-    below_0 = _where(left, 0.0, build.unary("neg", x), x.dtype)
+    below_0 = p.where(left, 0.0, build.unary("neg", x), x.dtype)
     rest = build.unary("log1p", build.unary("neg", left_tail(below_0)))
     return build.select(left, tail, rest)
 
@@ -441,12 +433,12 @@ def _betaln(a: Tracer, b: Tracer) -> Tracer:
     far, both = (build.compare("ge", x, p.constant(10, dtype)) for x in (large, small))
 
     def lgamma_of(x: Tracer, chosen: Tracer) -> Tracer:
-        return build.unary("lgamma", _where(chosen, 1.0, x, dtype))
+        return build.unary("lgamma", p.where(chosen, 1.0, x, dtype))
 
     near = build.binary("add", lgamma_of(small, both), lgamma_of(large, far))
     near = build.binary("sub", near, lgamma_of(total, far))
-    big, sum_ = _where(far, large, 10.0, dtype), _where(far, total, 20.0, dtype)
-    share = build.binary("div", _where(far, small, 10.0, dtype), sum_)
+    big, sum_ = p.where(far, large, 10.0, dtype), p.where(far, total, 20.0, dtype)
+    share = build.binary("div", p.where(far, small, 10.0, dtype), sum_)
     rest = build.unary("log1p", build.unary("neg", share))
     corrected = build.binary("sub", _beyond_stirling(big), _beyond_stirling(sum_))
     # One large number: lgamma(small) + small - small log(total) + (large - 1/2) log(large / total).
@@ -454,7 +446,7 @@ def _betaln(a: Tracer, b: Tracer) -> Tracer:
     one = build.binary("add", one, build.binary("mul", _add(big, -0.5), rest))
     one = build.binary("add", build.binary("add", one, corrected), lgamma_of(small, both))
     # Two.
-    low = _where(both, small, 10.0, dtype)
+    low = p.where(both, small, 10.0, dtype)
     two = build.binary("mul", _add(low, -0.5), build.unary("log", share))
     two = build.binary("add", two, build.binary("mul", big, rest))
     two = build.binary("sub", two, _add(_mul(build.unary("log", big), 0.5), -0.5 * math.log(2 * math.pi)))
@@ -465,7 +457,7 @@ def _betaln(a: Tracer, b: Tracer) -> Tracer:
     near_zero = build.unary("neg", build.unary("log", small))
     at_zero = build.binary("and", build.compare("eq", small, zero), build.compare("ge", large, zero))
     at_end = build.binary("and", build.compare("gt", small, zero), build.compare("eq", large, endless))
-    return build.select(at_zero, near_zero, _where(at_end, -np.inf, regular, dtype))
+    return build.select(at_zero, near_zero, p.where(at_end, -np.inf, regular, dtype))
 
 
 @op(joins=True)
@@ -495,7 +487,7 @@ def _beta(a: Tracer, b: Tracer) -> Tracer:
 def _sign_of_gamma(x: Tracer) -> Tracer:
     """Negative in every second interval between integers below 0."""
     whole = build.unary("floor", x)
-    return _where(_less(x, 0.0), _add(_mul(_odd(whole), -2.0), 1.0), 1.0, x.dtype)
+    return p.where(p.less(x, 0.0), _add(_mul(_odd(whole), -2.0), 1.0), 1.0, x.dtype)
 
 
 # Bernoulli's number 2j over (2j)!, for j from 1 on.
@@ -533,8 +525,8 @@ def _zeta(x: Tracer, q: Tracer) -> Tracer:
     dtype = x.dtype
     known = build.binary("and", build.compare("ge", x, p.constant(1, dtype)), build.compare("ge", q, p.zero(dtype)))
     near = build.compare("lt", q, p.constant(np.inf, dtype))
-    x, q = _where(known, x, 2.0, dtype), _where(build.binary("and", known, near), q, 1.0, dtype)
-    return _where(known, _where(near, _euler_maclaurin(x, q), 0.0, dtype), np.nan, dtype)
+    x, q = p.where(known, x, 2.0, dtype), p.where(build.binary("and", known, near), q, 1.0, dtype)
+    return p.where(known, p.where(near, _euler_maclaurin(x, q), 0.0, dtype), np.nan, dtype)
 
 
 def _euler_maclaurin(x: Tracer, q: Tracer) -> Tracer:
@@ -566,10 +558,10 @@ def _riemann(x: Tracer) -> Tracer:
     The power times gamma may overflow before the sine is 0, and so is taken to the half.
     """
     dtype = x.dtype
-    below = _less(x, -0.5)  # up to 0, the sum below has all digits, and 1 - x has not
-    above = _where(below, _add(build.unary("neg", x), 1.0), x, dtype)
+    below = p.less(x, -0.5)  # up to 0, the sum below has all digits, and 1 - x has not
+    above = p.where(below, _add(build.unary("neg", x), 1.0), x, dtype)
     value = _euler_maclaurin(above, p.constant(1, dtype))
-    x = _where(below, x, -1.0, dtype)
+    x = p.where(below, x, -1.0, dtype)
     # x / 2 less the nearest integer: its sine has all digits.
     turns = build.unary("round", _mul(x, 0.5))
     sine = build.unary("sin", _mul(build.binary("sub", _mul(x, 0.5), turns), math.pi))
@@ -582,6 +574,6 @@ def _riemann(x: Tracer) -> Tracer:
     even = build.binary(
         "and", build.compare("eq", sine, p.zero(dtype)), build.compare("eq", half, p.constant(np.inf, dtype))
     )
-    reflected = _where(even, 0.0, reflected, dtype)
+    reflected = p.where(even, 0.0, reflected, dtype)
     infinite = build.compare("eq", x, p.constant(-np.inf, dtype))
-    return build.select(below, _where(infinite, np.nan, reflected, dtype), value)
+    return build.select(below, p.where(infinite, np.nan, reflected, dtype), value)
