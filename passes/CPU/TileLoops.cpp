@@ -4,27 +4,20 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace xtensor::cpu;
 
-/// Steps across that rows of tiles share: a few cache lines of what is read, so that all of a line
-/// is used while it is in cache.
-static constexpr int64_t kTileBlock = 64;
+/// Steps of a block of squares, across and along their lanes: of both, all of a cache line is used
+/// while it is in cache.
+static constexpr int64_t kBlockAcross = 64, kBlockAlong = 256;
+/// Rows that are a multiple of this many bytes apart share their places in the first cache.
+static constexpr int64_t kWayBytes = 4096;
 
 void LoopEmitter::squares() {
   Bound end = rangeOf(tile.across), whole = wholeSteps({}, end, width);
-  if (!whole.value && whole.constant <= kTileBlock) {
-    if (!isEmpty({}, whole))
-      squareBlock({}, whole, width);
-  } else {
-    auto blocks =
-        scf::ForOp::create(b, loc, valueOf({}), valueOf(whole), lanes.constant(kTileBlock));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(blocks.getBody());
-    Value from = blocks.getInductionVar();
-    Value to = arith::AddIOp::create(b, loc, from, lanes.constant(kTileBlock));
-    squareBlock({0, from}, {0, arith::MinSIOp::create(b, loc, to, valueOf(whole))}, width);
-  }
+  inBlocks(whole, kBlockAcross, [&](Bound from, Bound to) { squareBlock(from, to, width); });
   if (isEmpty(whole, end))
     return;
   if (!end.value && masksRest(end))
@@ -35,27 +28,49 @@ void LoopEmitter::squares() {
   });
 }
 
+/// Calls `body` for each `size` of the steps to `whole`.
+void LoopEmitter::inBlocks(Bound whole, int64_t size, llvm::function_ref<void(Bound, Bound)> body) {
+  if (!whole.value && whole.constant <= size) {
+    if (!isEmpty({}, whole))
+      body({}, whole);
+    return;
+  }
+  auto blocks = scf::ForOp::create(b, loc, valueOf({}), valueOf(whole), lanes.constant(size));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(blocks.getBody());
+  Value from = blocks.getInductionVar();
+  Value to = arith::AddIOp::create(b, loc, from, lanes.constant(size));
+  body({0, from}, {0, arith::MinSIOp::create(b, loc, to, valueOf(whole))});
+}
+
 /// All lanes, for the steps between `from` and `to` across.
 void LoopEmitter::squareBlock(Bound from, Bound to, int64_t steps) {
   Bound end = rangeOf(vectorLoop), whole = wholeSteps({}, end, width);
-  auto across = [&](int64_t rows) {
+  auto across = [&](llvm::function_ref<void()> body) {
     loop(tile.across, from, to, steps, {}, [&](ValueRange) {
-      square(rows, steps);
+      body();
       return Values();
     });
   };
-  loop(vectorLoop, {}, whole, width, {}, [&](ValueRange) {
-    across(width);
-    return Values();
-  });
+  auto along = [&](Bound from, Bound to, llvm::function_ref<void()> body) {
+    loop(vectorLoop, from, to, width, {}, [&](ValueRange) {
+      body();
+      return Values();
+    });
+  };
+  auto oneSquare = [&] { square(width, steps); };
+  if (runsAcross())
+    along({}, whole, [&] { across(oneSquare); });
+  else
+    inBlocks(whole, kBlockAlong,
+             [&](Bound from, Bound to) { across([&] { along(from, to, oneSquare); }); });
   if (isEmpty(whole, end))
     return;
   if (!end.value && masksRest(end)) {
-    loop(vectorLoop, whole, end, width, {}, [&](ValueRange) {
+    along(whole, end, [&] {
       lanes.mask = maskFor(end, lanes.ivOf(vectorLoop));
-      across(end.constant - whole.constant);
+      across([&] { square(end.constant - whole.constant, steps); });
       lanes.mask = {};
-      return Values();
     });
     return;
   }
@@ -63,6 +78,30 @@ void LoopEmitter::squareBlock(Bound from, Bound to, int64_t steps) {
     parallelRest(whole, end);
     return Values();
   });
+}
+
+/// The largest power of two that divides the distance of rows in bytes, up to kWayBytes. A distance
+/// that is not known counts as odd.
+static int64_t sharedPlaces(const Extent &stride, Type elementType) {
+  int64_t bytes = stride.constant * llvm::divideCeil(elementType.getIntOrFloatBitWidth(), 8);
+  return stride.isConstant() ? std::gcd(bytes, kWayBytes) : 1;
+}
+
+/// Whether the next square is the one across, whose elements follow those that were read. Otherwise
+/// it is the next one along the lanes, whose elements follow those that were written. If the rows
+/// of a square share their places in the cache, lines may leave it before the rest of them is used.
+/// The next square uses the rest of what is in greater danger. Writes suffer more than reads.
+bool LoopEmitter::runsAcross() {
+  int64_t read = 1, written = 1;
+  for (unsigned id = 0; id < lanes.numPlaces(); ++id) {
+    const Place &place = lanes.place(id);
+    const Access &access = place.access;
+    if (place.written && !access.isInvariant(tile.across))
+      written = std::max(written, sharedPlaces(access.strides[tile.across], access.elementType));
+    else if (!place.written && isTransposed(access, vectorLoop, tile.across))
+      read = std::max(read, sharedPlaces(access.strides[vectorLoop], access.elementType));
+  }
+  return 4 * written <= read;
 }
 
 void LoopEmitter::square(int64_t rows, int64_t steps) {

@@ -22,6 +22,34 @@ func.func @transpose(%x: memref<64x32xf32>, %y: memref<32x64xf32>) {
   return
 }
 
+// Rows of y are 4,096 bytes apart: one square after the other along them.
+// CHECK-LABEL: func.func @along_what_is_written
+// CHECK: scf.for %[[ACROSS:.*]] = %c0{{.*}} to %c64
+// CHECK: scf.for %[[ALONG:.*]] = %{{.*}} to %{{.*}} step %c16
+// CHECK-NOT: scf.for
+// CHECK: vector.load
+func.func @along_what_is_written(%x: memref<1024x64xf32>, %y: memref<64x1024xf32>) {
+  linalg.generic {indexing_maps = [#ji, #ij], iterator_types = ["parallel", "parallel"]} ins(%x : memref<1024x64xf32>) outs(%y : memref<64x1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
+
+// Rows of x are: one square after the other along what is read.
+// CHECK-LABEL: func.func @along_what_is_read
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c64{{.*}} step %c16
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c16
+// CHECK-NOT: scf.for
+// CHECK: vector.load
+func.func @along_what_is_read(%x: memref<64x1024xf32>, %y: memref<1024x64xf32>) {
+  linalg.generic {indexing_maps = [#ji, #ij], iterator_types = ["parallel", "parallel"]} ins(%x : memref<64x1024xf32>) outs(%y : memref<1024x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
+
 // What a square lacks at the ends of rows and columns is masked.
 // CHECK-LABEL: func.func @ends
 // CHECK-NOT: vector.gather

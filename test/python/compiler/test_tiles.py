@@ -14,6 +14,8 @@ pytestmark = pytest.mark.cpu_only("vectors of the CPU")
 
 DTYPES = ("f4", "f8", "f2", "bfloat16", "i4", "u1", "i8", "bool")
 SIZES = ((64, 32), (33, 18), (17, 47), (3, 100), (100, 3), (2, 65), (4, 130), (5, 37), (200, 150), (1, 40))
+# More than a block of squares, and rows that are powers of two apart: read, written, or both.
+LARGE = ((300, 130), (513, 70), (40, 1024), (1024, 40), (1024, 64), (512, 1024))
 
 
 def _array(sizes: tuple[int, ...], dtype: str, dims: str) -> tuple[Any, np.ndarray]:
@@ -30,7 +32,7 @@ def _check(run: Callable[..., Any], expected: Callable[..., np.ndarray], *arrays
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_transposes(dtype: str) -> None:
-    for sizes in SIZES:
+    for sizes in SIZES + LARGE:
         _check(lambda x: xt.transpose(x, "b", "a"), lambda x: x.T, _array(sizes, dtype, "ab"))
     cube = _array((19, 5, 34), dtype, "abc")
     for order in ("acb", "bac", "bca", "cab", "cba"):
