@@ -6,6 +6,8 @@ No function raises because of values.
 from __future__ import annotations
 
 import math
+from functools import partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,8 @@ from ..ops.types import Array, ArrayLike
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
+from ..transforms.custom import custom_derivative
+from ..transforms.jvp import jvp
 from .arguments import MATRIX, Pair, as_matrix, diagonal_of, least_size, matrix_dims, new_inner
 from .complex_factors import factor, pivots, product_of, sign_and_log
 
@@ -37,12 +41,27 @@ def det(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     <xtensor.Array () float64 16.>
     """
     x, (row, col), dtype = as_matrix("det", a, dims, square=True)
-    if is_static(x, col) and 0 < int(x.sizes[col]) <= 3:
+    if is_static(x, col) and 0 < int(x.sizes[col]) <= 4:
         return p.cast(_expanded(x, row, col), dtype)
-    x, swaps = _last_pivot_least(x, row, col)
-    diagonal, parity = pivots(x, (row, col))
-    parity = build.binary("mul", parity, swaps)
-    return p.cast(reorder(build.binary("mul", parity, product_of(diagonal, row)), parity.dims), dtype)
+    return p.cast(_factored(x, row, col), dtype)
+
+
+def _factored(x: Tracer, row: str, col: str) -> Tracer:
+    """The determinant by LU factors. The derivative has factors of its own: see `_last_pivot_least`."""
+
+    def value(x: Tracer) -> Tracer:
+        diagonal, parity = pivots(x, (row, col))
+        return reorder(build.binary("mul", parity, product_of(diagonal, row)), parity.dims)
+
+    def differentiable(x: Tracer) -> Tracer:
+        x, swaps = _last_pivot_least(x, row, col)
+        found = value(x)
+        return reorder(build.binary("mul", found, swaps), found.dims)
+
+    found = custom_derivative(value)
+    found.defpushforward(partial(jvp, differentiable))
+    determinant: Tracer = found(x)
+    return determinant
 
 
 @op
@@ -66,25 +85,32 @@ def slogdet(a: ArrayLike, /, dims: Pair = MATRIX) -> tuple[Array, Array]:
 
 
 def _expanded(x: Tracer, row: str, col: str) -> Tracer:
-    """The determinant of a matrix of at most 3 rows by its definition: a batch is one loop over vectors, where a
+    """The determinant of a matrix of at most 4 rows by its definition: a batch is one loop over vectors, where a
     factorization takes matrix by matrix. Its derivatives are exact for every rank."""
     n = int(x.sizes[col])
 
     def at(i: int, j: int) -> Tracer:
         return build.squeeze(build.slice(x, {row: (i, 1, 1), col: (j, 1, 1)}), (row, col))
 
-    def minor(i: int, j: int) -> Tracer:
-        """Of rows 1 and 2 and of columns i and j of a matrix of 3 rows; of all rows of one of 2."""
-        first = n - 2
+    def minor(first: int, i: int, j: int) -> Tracer:
+        """Of rows `first` and `first` + 1, and of columns i and j."""
         forward = build.binary("mul", at(first, i), at(first + 1, j))
         return build.binary("sub", forward, build.binary("mul", at(first, j), at(first + 1, i)))
 
     if n == 1:
         return at(0, 0)
     if n == 2:
-        return minor(0, 1)
-    terms = [build.binary("mul", at(0, k), minor(*(j for j in range(3) if j != k))) for k in range(3)]
-    return build.binary("add", build.binary("sub", terms[0], terms[1]), terms[2])
+        return minor(0, 0, 1)
+    # By the minors of the last two rows: beside each is an element, or the minor of the first two rows.
+    total = None
+    for left in combinations(range(n), n - 2):
+        right = [j for j in range(n) if j not in left]
+        beside = at(0, *left) if n == 3 else minor(0, *left)
+        term = build.binary("mul", beside, minor(n - 2, *right))
+        kind = "sub" if sum(left) % 2 != sum(range(n - 2)) % 2 else "add"
+        total = term if total is None else build.binary(kind, total, term)
+    assert total is not None
+    return total
 
 
 def _last_pivot_least(x: Tracer, row: str, col: str) -> tuple[Tracer, Tracer]:
