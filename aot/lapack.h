@@ -323,6 +323,21 @@ static void OF(qr)(const Job *job, const int64_t *at, char *scratch) {
   OF(copy)(OF(columns)(here.data, m, k), q);
 }
 
+/* Of a vector that a matrix determines but for its sign: see runtime/LaneFactors.h. */
+static T OF(signOfColumn)(OF(Matrix) m, int64_t j) {
+  T largest = 0, sign = 1;
+  for (int64_t i = 0; i < m.rows; ++i) {
+    T x = *OF(at)(&m, i, j), size = x < 0 ? -x : x;
+    largest = size > largest ? size : largest;
+  }
+  for (int64_t i = m.rows; i-- > 0;) {
+    T x = *OF(at)(&m, i, j);
+    if ((x < 0 ? -x : x) > (T)0.4 * largest)
+      sign = x < 0 ? -1 : 1;
+  }
+  return sign;
+}
+
 /* a -> w, v */
 static void OF(eigh)(const Job *job, const int64_t *at, char *scratch) {
   OF(Matrix)
@@ -345,6 +360,10 @@ static void OF(eigh)(const Job *job, const int64_t *at, char *scratch) {
     OF(fill)(v, (T)__builtin_nan(""));
     return;
   }
+  for (int64_t j = 0; j < n; ++j)
+    if (OF(signOfColumn)(here, j) < 0)
+      for (int64_t i = 0; i < n; ++i)
+        *OF(at)(&here, i, j) = -*OF(at)(&here, i, j);
   OF(copy)(OF(columns)(values, n, 1), w);
   OF(copy)(here, v);
 }
@@ -364,6 +383,13 @@ static void OF(svd)(const Job *job, const int64_t *at, char *scratch) {
     OF(copy)(a, here);
     LAPACK(gesdd_)("S", &m, &n, here.data, &m, s, u, &m, vt, &k, space, &work, ispace, &info, 1);
   }
+  for (int64_t j = 0; j < k && !info; ++j)
+    if (OF(signOfColumn)(OF(columns)(u, m, k), j) < 0) {
+      for (int64_t i = 0; i < m; ++i)
+        u[i + j * m] = -u[i + j * m];
+      for (int64_t i = 0; i < n; ++i)
+        vt[j + i * k] = -vt[j + i * k];
+    }
   if (job->routine == kSvd) {
     OF(Matrix)
     to[] = {OF(matrix)(job->arrays + 1, at[1], job->batch),

@@ -43,7 +43,8 @@ void cholesky(const xt_array *arrays) {
   bool square = n == columnsOf(arrays[0]), small = n <= kSmallMatrix;
   int64_t leading = spacedColumns(n);
   const int trailing[] = {2, 2};
-  if (Batches loops(arrays, 2, trailing); fillsLanes(n, columnsOf(arrays[0]), loops.count())) {
+  if (Batches loops(arrays, 2, trailing);
+      squaresFillLanes(n, columnsOf(arrays[0]), loops.count())) {
     size_t bytes = Scratch::bytesFor<T>(n * n * kMatrixLanes);
     return forEachBlock(loops, double(n) * n * n / 3, bytes,
                         [&](const LaneBlock &block, Scratch &scratch) {
@@ -108,7 +109,7 @@ template <typename T>
 void lu(const xt_array *arrays) {
   int64_t m = rowsOf(arrays[0]), n = columnsOf(arrays[0]), k = std::min(m, n);
   const int trailing[] = {2, 2, 1, 1, 0};
-  if (Batches loops(arrays, 5, trailing); fillsLanes(m, n, loops.count()))
+  if (Batches loops(arrays, 5, trailing); squaresFillLanes(m, n, loops.count()))
     return luSideBySide<T>(arrays, loops);
   forEachMatrix(arrays, 5, trailing, k, double(m) * n * k * 2 / 3,
                 Scratch::bytesFor<T>(m * n) + Scratch::bytesFor<int>(k),
@@ -149,6 +150,19 @@ void lu(const xt_array *arrays) {
 template <typename T>
 void qr(const xt_array *arrays) {
   int64_t m = rowsOf(arrays[0]), n = columnsOf(arrays[0]), k = std::min(m, n);
+  const int trailing[] = {2, 2, 2};
+  if (Batches loops(arrays, 3, trailing); fillsLanes(m, n, loops.count(), kLaneReflections)) {
+    size_t bytes =
+        Scratch::bytesFor<T>(m * n * kMatrixLanes) + Scratch::bytesFor<T>(m * k * kMatrixLanes);
+    return forEachBlock(
+        loops, 4.0 * m * n * k, bytes, [&](const LaneBlock &block, Scratch &scratch) {
+          T *a = scratch.take<T>(m * n * kMatrixLanes), *q = scratch.take<T>(m * k * kMatrixLanes);
+          block.load(arrays[0], 0, a);
+          qrLanes(m, n, a, q);
+          block.store(q, arrays[1], 1);
+          block.store(a, arrays[2], 2);
+        });
+  }
   int lda = int(std::max<int64_t>(m, 1));
   T sizes[2] = {1, 1}, none = 0;
   if (k > 0) {
@@ -156,7 +170,6 @@ void qr(const xt_array *arrays) {
     lapack::orgqr(int(m), int(k), int(k), &none, lda, &none, &sizes[1], -1);
   }
   int work = int(std::max(sizes[0], sizes[1])) + 1;
-  const int trailing[] = {2, 2, 2};
   forEachMatrix(arrays, 3, trailing, k, 4.0 * m * n * k,
                 Scratch::bytesFor<T>(m * n) + Scratch::bytesFor<T>(k) + Scratch::bytesFor<T>(work),
                 [&](const int64_t *at, Scratch &scratch) {
@@ -187,12 +200,27 @@ template <typename T>
 void eigh(const xt_array *arrays) {
   int64_t n = rowsOf(arrays[0]);
   bool square = n == columnsOf(arrays[0]);
+  const int trailing[] = {2, 1, 2};
+  if (Batches loops(arrays, 3, trailing);
+      squaresFillLanes(n, columnsOf(arrays[0]), loops.count())) {
+    size_t bytes =
+        2 * Scratch::bytesFor<T>(n * n * kMatrixLanes) + Scratch::bytesFor<T>(n * kMatrixLanes);
+    return forEachBlock(loops, 30.0 * n * n * n, bytes,
+                        [&](const LaneBlock &block, Scratch &scratch) {
+                          T *a = scratch.take<T>(n * n * kMatrixLanes),
+                            *vectors = scratch.take<T>(n * n * kMatrixLanes);
+                          T *values = scratch.take<T>(n * kMatrixLanes);
+                          block.load(arrays[0], 0, a);
+                          eighLanes(n, a, values, vectors);
+                          block.storeColumn(values, arrays[1], 1);
+                          block.store(vectors, arrays[2], 2);
+                        });
+  }
   int lda = int(std::max<int64_t>(n, 1)), isize = 1;
   T size = 1, none = 0;
   if (n > 0)
     lapack::syevd(int(n), &none, lda, &none, &size, -1, &isize, -1);
   int work = int(size) + 1;
-  const int trailing[] = {2, 1, 2};
   forEachMatrix(arrays, 3, trailing, n, 9.0 * n * n * n,
                 Scratch::bytesFor<T>(n * n) + Scratch::bytesFor<T>(n) + Scratch::bytesFor<T>(work) +
                     Scratch::bytesFor<int>(isize),
@@ -213,6 +241,10 @@ void eigh(const xt_array *arrays) {
                     v.fill(kNaN<T>);
                     return;
                   }
+                  for (int64_t j = 0; j < n; ++j)
+                    if (T *column = copied + j * n; signOfColumn(n, column) < 0)
+                      for (int64_t i = 0; i < n; ++i)
+                        column[i] = -column[i];
                   copy(Matrix<T>{values, n, 1, 1, 1}, w);
                   copy(Matrix<T>{copied, n, n, 1, n}, v);
                 });
@@ -258,10 +290,39 @@ struct Singular {
   }
 };
 
+/// As `svd`, of a batch of small matrices.
+template <typename T>
+void svdSideBySide(const xt_array *arrays, const Batches &loops) {
+  int64_t rows = rowsOf(arrays[0]), columns = columnsOf(arrays[0]);
+  // Of a wide matrix, the transposed one: its left vectors are the right ones here.
+  bool wide = rows < columns;
+  int64_t m = std::max(rows, columns), n = std::min(rows, columns);
+  auto turned = [](Matrix<T> matrix, bool turns) { return turns ? matrix.transposed() : matrix; };
+  size_t matrix = Scratch::bytesFor<T>(m * n * kMatrixLanes),
+         vectors = Scratch::bytesFor<T>(n * n * kMatrixLanes);
+  forEachBlock(loops, 30.0 * m * n * n,
+               3 * matrix + vectors + Scratch::bytesFor<T>(n * kMatrixLanes),
+               [&](const LaneBlock &block, Scratch &scratch) {
+                 T *b = scratch.take<T>(m * n * kMatrixLanes),
+                   *left = scratch.take<T>(m * n * kMatrixLanes),
+                   *space = scratch.take<T>(m * n * kMatrixLanes),
+                   *right = scratch.take<T>(n * n * kMatrixLanes),
+                   *values = scratch.take<T>(n * kMatrixLanes);
+                 block.load(turned(matrixOf<T>(arrays[0]), !wide), 0, b);
+                 svdLanes(m, n, b, values, left, right, space, wide);
+                 block.store(left, turned(matrixOf<T>(arrays[wide ? 3 : 1]), wide), wide ? 3 : 1);
+                 block.storeColumn(values, arrays[2], 2);
+                 block.store(right, turned(matrixOf<T>(arrays[wide ? 1 : 3]), wide), wide ? 1 : 3);
+               });
+}
+
 template <typename T>
 void svd(const xt_array *arrays) {
-  Singular<T> plan(arrays[0]);
   const int trailing[] = {2, 2, 1, 2};
+  if (Batches loops(arrays, 4, trailing);
+      fillsLanes(rowsOf(arrays[0]), columnsOf(arrays[0]), loops.count(), kLaneMatrix))
+    return svdSideBySide<T>(arrays, loops);
+  Singular<T> plan(arrays[0]);
   forEachMatrix(arrays, 4, trailing, plan.k, plan.cost(), plan.bytes(),
                 [&](const int64_t *at, Scratch &scratch) {
                   Matrix<T> u = matrixOf<T>(arrays[1], at[1]), s = columnOf<T>(arrays[2], at[2]),
@@ -273,6 +334,13 @@ void svd(const xt_array *arrays) {
                     vh.fill(kNaN<T>);
                     return;
                   }
+                  for (int64_t j = 0; j < one.k; ++j)
+                    if (T *left = one.u + j * one.m; signOfColumn(one.m, left) < 0) {
+                      for (int64_t i = 0; i < one.m; ++i)
+                        left[i] = -left[i];
+                      for (int64_t i = 0; i < one.n; ++i)
+                        one.vt[j + i * one.k] = -one.vt[j + i * one.k];
+                    }
                   copy(Matrix<T>{one.u, one.m, one.k, 1, one.m}, u);
                   copy(Matrix<T>{one.s, one.k, 1, 1, 1}, s);
                   copy(Matrix<T>{one.vt, one.k, one.n, 1, one.k}, vh);

@@ -1,15 +1,18 @@
-// Small matrices of a batch side by side, one in each lane of the kernels in SmallMatrices.h:
+// Small matrices of a batch side by side, one in each lane of the kernels in LaneFactors.h:
 // which batches are worth it, the loop over them, and the copies into lanes and back.
 #pragma once
 
+#include "LaneFactors.h"
 #include "Matrices.h"
-#include "SmallMatrices.h"
 
 namespace xtensor {
 
-/// Whether a batch of n x n matrices fills the lanes.
-inline bool fillsLanes(int64_t n, int64_t columns, int64_t count) {
-  return n == columns && n > 0 && n <= kLaneMatrix && count >= kMatrixLanes;
+/// Whether a batch of matrices with at most `largest` rows and columns fills the lanes.
+inline bool fillsLanes(int64_t rows, int64_t columns, int64_t count, int64_t largest) {
+  return std::min(rows, columns) > 0 && std::max(rows, columns) <= largest && count >= kMatrixLanes;
+}
+inline bool squaresFillLanes(int64_t rows, int64_t columns, int64_t count) {
+  return rows == columns && fillsLanes(rows, columns, count, kLaneMatrix);
 }
 
 /// Up to kMatrixLanes neighbouring instances of a batch. Lanes past `count` repeat the last one.
@@ -33,7 +36,14 @@ struct LaneBlock {
   }
   template <typename T>
   void store(const T *from, const xt_array &array, int which) const {
-    Matrix<T> m = matrixOf<T>(array);
+    store(from, matrixOf<T>(array), which);
+  }
+  template <typename T>
+  void storeColumn(const T *from, const xt_array &array, int which) const {
+    store(from, columnOf<T>(array), which);
+  }
+  template <typename T>
+  void store(const T *from, Matrix<T> m, int which) const {
     for (int64_t v = 0; v < count; ++v) {
       T *to = m.data + at[v][which];
       for (int64_t i = 0; i < m.rows; ++i)

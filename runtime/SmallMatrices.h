@@ -7,10 +7,6 @@ namespace xtensor {
 
 /// Up to this size they are faster than the library.
 constexpr int64_t kSmallMatrix = 96;
-/// Matrices that are factored side by side, one in each lane, and the largest of these.
-constexpr int64_t kMatrixLanes = 16, kLaneMatrix = 16;
-/// With more columns, vectors along the rows of one right-hand side are faster.
-constexpr int64_t kLaneColumns = 8;
 /// Blocks of LU factors of which derivatives are made by kernels: rows and columns.
 constexpr int64_t kSmallFactors = 32;
 /// The number of columns of a right-hand side that are solved at a time: row-major, this many per
@@ -48,24 +44,6 @@ void addLowerProduct(int64_t n, int64_t k, const double *a, const double *b, dou
 /// `leading` apart, a multiple of 16. False if S is not positive definite.
 bool factorUpper(int64_t n, float *s, int64_t leading);
 bool factorUpper(int64_t n, double *s, int64_t leading);
-
-/// L and U of n x n matrices in their place, rows exchanged for the largest pivots: element (i, j)
-/// of lane v is a[(i n + j) kMatrixLanes + v]. Row i of L U was row order[i kMatrixLanes + v], and
-/// `parity` is the sign of this order. A matrix that is not finite becomes NaN, its rows in order.
-void factorLanes(int64_t n, float *a, int32_t *order, float *parity);
-void factorLanes(int64_t n, double *a, int32_t *order, double *parity);
-
-/// X of L U X = X in place, or of its transposed (U^T L^T X = X), for the factors of factorLanes: X
-/// has `columns` columns. `identity`: X has n columns and begins as the identity.
-void solveLanes(int64_t n, const float *factors, bool transposed, bool identity, float *x,
-                int64_t columns);
-void solveLanes(int64_t n, const double *factors, bool transposed, bool identity, double *x,
-                int64_t columns);
-
-/// The lower triangular L of L L^T = (A + A^T) / 2 in place of A, zeros above it. NaN if A is not
-/// positive definite.
-void choleskyLanes(int64_t n, float *a);
-void choleskyLanes(int64_t n, double *a);
 
 /// Of matrices given transposed, by rows that are `leading` apart, whole vectors of 16 of which may
 /// be read: L is lower triangular. D of D L^T + L D^T = B, lower triangular, in place of the lower

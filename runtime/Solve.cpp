@@ -310,7 +310,8 @@ void luSolve(const xt_array *arrays, const int64_t *options) {
   int trailing[] = {2, 1, b.rank - batch, x.rank - batch};
   Batches loops(arrays, 4, trailing);
   Columns columns(b, x, batch + 1, loops, 2);
-  if (columns.size <= kLaneColumns && fillsLanes(a.sizes[batch], a.sizes[batch + 1], loops.count()))
+  if (columns.size <= kLaneColumns &&
+      squaresFillLanes(a.sizes[batch], a.sizes[batch + 1], loops.count()))
     return luSolveSideBySide<T>(arrays, loops, columns, transposed);
   solveAll<T>(a, b, x, loops, columns, 2, [&](const int64_t *at) {
     Triangle<T> l{constMatrix<T>(a, at[0]), /*upper=*/false, /*unit=*/true};
@@ -360,7 +361,7 @@ void luInverse(const xt_array *arrays, const int64_t *options) {
   bool square = n == a.sizes[batch + 1];
   const int trailing[] = {2, 1, 2};
   Batches loops(arrays, 3, trailing);
-  if (n <= kLaneColumns && fillsLanes(n, a.sizes[batch + 1], loops.count()))
+  if (n <= kLaneColumns && squaresFillLanes(n, a.sizes[batch + 1], loops.count()))
     return luInverseSideBySide<T>(arrays, loops, transposed);
   forEachPart<T>(n, n, loops, square,
                  [&](const Solver<T> &solver, const int64_t *at, int64_t part, Scratch &scratch) {

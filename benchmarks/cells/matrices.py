@@ -38,3 +38,9 @@ def matrices() -> Iterator[Case]:
                 ours=lambda xt, a: xt.linalg.qr(a, dims=("i", "j")),
                 same=lambda m, a: tuple(m.linalg.qr(a)),
             )
+            yield case(
+                "svd",
+                a,
+                ours=lambda xt, a: xt.linalg.svd(a, dims=("i", "j")),
+                same=lambda m, a: tuple(m.linalg.svd(a)),
+            )

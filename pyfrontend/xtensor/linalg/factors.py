@@ -189,7 +189,8 @@ def eigh(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Arr
     """Returns w, v: the eigenvalues of a symmetric or Hermitian matrix, in ascending order, and its eigenvectors.
 
     `dims` names the row and the column dim; all other dims are batches. w has `inner`, v has row and `inner`. It
-    decomposes the part (A + A^H) / 2, and w is real. Eigenvectors of equal eigenvalues do not have a derivative.
+    decomposes the part (A + A^H) / 2, and w is real. Eigenvectors have length 1. Of a real one, the first element that
+    exceeds 0.4 of the largest absolute value is positive. Eigenvectors of equal eigenvalues do not have a derivative.
 
     Raises:
         DimensionError: `a` does not have the dims `dims`, or has `inner` already.
@@ -213,7 +214,8 @@ def svd(
     """Returns u, s, vh with A = U diag(s) Vh, with s in descending order.
 
     `dims` names the row and the column dim; all other dims are batches. u has row and `inner`, s has `inner`, vh
-    has `inner` and col. With `full_matrices=True` u and vh are square: u has row and row', vh has col' and col.
+    has `inner` and col. With `full_matrices=True` u and vh are square: u has row and row', vh has col' and col. Of a
+    real column of u, the first element that exceeds 0.4 of the largest absolute value is positive.
 
     Raises:
         DimensionError: `a` does not have the dims `dims`, or has `inner` already.
