@@ -113,11 +113,10 @@ void LaneEmitter::preload(ArrayRef<unsigned> remaining, int64_t unroll) {
     if (!p.access.base || !p.hoistable ||
         !llvm::all_of(remaining, [&](unsigned loop) { return p.access.isInvariant(loop); }))
       continue;
-    bool varies = vectorLoop >= 0 && !p.access.isInvariant(vectorLoop);
-    for (int64_t u = 0; u < (varies ? unroll : 1); ++u)
-      if (!loaded.contains({id, u})) {
+    for (int64_t u = 0; u < unroll; ++u)
+      if (auto key = keyOf(id, u); !loaded.contains(key)) {
         Lane value = read(id, u);
-        loaded[{id, u}] = value;
+        loaded[key] = value;
       }
   }
 }
@@ -159,11 +158,26 @@ Value LaneEmitter::allLanes() {
 
 //===- memory --------------------------------------------------------------===//
 
+/// Vectors that read the same elements have one key.
+std::pair<unsigned, int64_t> LaneEmitter::keyOf(unsigned id, int64_t u) const {
+  constexpr int64_t kMostAlong = 1 << 16;
+  const Access &access = places[id].access;
+  bool sameAlong = vectorLoop < 0 || access.isInvariant(vectorLoop);
+  bool sameRow = rowLoop < 0 || access.isInvariant(rowLoop);
+  return {id, (sameAlong ? 0 : alongOf(u)) + kMostAlong * (sameRow ? 0 : rowOf(u))};
+}
+
 Value LaneEmitter::elementIndex(const Place &p, int64_t u) {
-  if (!u || vectorLoop < 0 || p.access.isInvariant(vectorLoop))
-    return p.linear;
-  Value step = (p.access.strides[vectorLoop] * Extent(u * width)).materialize(b, loc);
-  return arith::AddIOp::create(b, loc, p.linear, step);
+  Value index = p.linear;
+  auto go = [&](int loop, int64_t steps) {
+    if (steps == 0 || loop < 0 || p.access.isInvariant(loop))
+      return;
+    Value step = (p.access.strides[loop] * Extent(steps)).materialize(b, loc);
+    index = arith::AddIOp::create(b, loc, index, step);
+  };
+  go(vectorLoop, alongOf(u) * width);
+  go(rowLoop, rowOf(u));
+  return index;
 }
 
 /// What masked lanes hold: 1, so that an integer division by it does not trap.
@@ -260,10 +274,10 @@ Lane LaneEmitter::read(unsigned id, int64_t u) {
   if (!p.access.base)
     return {p.access.scalar};
   bool uniform = !isWide() || p.access.isInvariant(vectorLoop);
-  int64_t key = uniform && vectorLoop >= 0 && p.access.isInvariant(vectorLoop) ? 0 : u;
-  if (auto it = point.find({id, key}); it != point.end())
+  auto key = keyOf(id, u);
+  if (auto it = point.find(key); it != point.end())
     return it->second;
-  if (auto it = loaded.find({id, key}); it != loaded.end())
+  if (auto it = loaded.find(key); it != loaded.end())
     return it->second;
   Lane value = [&]() -> Lane {
     Value index = elementIndex(p, u);
@@ -281,7 +295,7 @@ Lane LaneEmitter::read(unsigned id, int64_t u) {
       return inSteps(p.access.base, index, stride.constant, p.access.elementType);
     return gather(p.access.base, index, stridedOffsets(stride), p.access.elementType);
   }();
-  point[{id, key}] = value;
+  point[key] = value;
   return value;
 }
 
@@ -289,7 +303,7 @@ void LaneEmitter::write(unsigned id, int64_t u, Lane value) {
   Place &p = places[id];
   bool invariant = vectorLoop >= 0 && p.access.isInvariant(vectorLoop);
   if (p.written)
-    point[{id, invariant ? 0 : u}] = value;
+    point[keyOf(id, u)] = value;
   if (p.isDead)
     return;
   if (auto kept = held.find(id); kept != held.end()) {
@@ -403,10 +417,9 @@ Lane LaneEmitter::evaluate(Operation &op, Stage &stage, int64_t u,
     int loop = stage.loopOf[index.getDim()];
     if (loop < 0)
       return {constant(0)};
-    if (loop != vectorLoop || !isWide())
-      return {ivs[loop]};
-    Value first = u ? arith::AddIOp::create(b, loc, ivs[loop], constant(u * width)) : ivs[loop];
-    return {first, Lane::Iota};
+    int64_t steps = loop == vectorLoop ? alongOf(u) * width : loop == rowLoop ? rowOf(u) : 0;
+    Value at = steps ? arith::AddIOp::create(b, loc, ivs[loop], constant(steps)) : ivs[loop];
+    return {at, loop == vectorLoop && isWide() ? Lane::Iota : Lane::Uniform};
   }
   SmallVector<Lane> operands;
   for (Value v : op.getOperands()) {

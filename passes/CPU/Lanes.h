@@ -32,6 +32,11 @@ public:
   int64_t width;
   int vectorLoop;
   mlir::Value mask; // of the lanes; null: all
+  /// A point is computed for several vectors u: the first `perRow` follow each other along the
+  /// vector loop, and the next ones do so one step further along `rowLoop`, and so on. -1: there
+  /// are no rows.
+  int rowLoop = -1;
+  int64_t perRow = 1;
 
   bool isWide() const { return width > 1; }
   mlir::Type wide(mlir::Type type) const;
@@ -85,6 +90,9 @@ public:
   mlir::Value constantOf(mlir::TypedAttr attribute, bool vector);
 
 private:
+  int64_t rowOf(int64_t u) const { return rowLoop < 0 ? 0 : u / perRow; }
+  int64_t alongOf(int64_t u) const { return rowLoop < 0 ? u : u % perRow; }
+  std::pair<unsigned, int64_t> keyOf(unsigned place, int64_t u) const;
   mlir::Value elementIndex(const Place &place, int64_t u);
   mlir::Value allLanes();
   mlir::Value laneNumbers(mlir::Type type);

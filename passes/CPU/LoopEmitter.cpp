@@ -13,30 +13,19 @@ namespace {
 
 /// Vectors in flight of a reduction: additions take four cycles and two start per cycle.
 constexpr int64_t kReductionUnroll = 8;
+/// The same of one row among several, which overlap.
+constexpr int64_t kRowUnroll = 4;
 /// Row accumulators of a reduction along an outer dim: as many as stay in registers.
 constexpr int64_t kColumnUnroll = 8;
-/// Steps of a search per lane from which a branch costs less than what it skips. With n steps,
-/// about 1 + ln n of each lane find something, and those that the processor does not foresee take
-/// 15 cycles.
-constexpr int64_t kStepsPerLane = 16;
-
-/// What the program says of the ops that combine.
-arith::FastMathFlags flagsOf(const Accumulator &a) {
-  auto op = dyn_cast<arith::ArithFastMathInterface>(a.combiner->op);
-  return op ? op.getFastMathFlagsAttr().getValue() : arith::FastMathFlags::none;
-}
 
 } // namespace
 
 //===- choices -------------------------------------------------------------===//
 
-int64_t LoopEmitter::chooseUnroll() const {
-  if (accumulators.empty() || vectorLoop < 0)
-    return 1;
-  bool isReduced = kernel.isReduced(vectorLoop);
-  // Math functions are long chains of their own, and spill. Along a row the next step's overlap as
-  // they are; rows side by side share what is loaded.
-  int64_t cost = 0, mathCost = isReduced ? 32 : 8;
+/// Of one vector, in ops. Math functions are long chains of their own, and spill. Along a row the
+/// next step's overlap as they are; rows side by side share what is loaded.
+int64_t LoopEmitter::costOfPoint() const {
+  int64_t cost = 0, mathCost = kernel.isReduced(vectorLoop) ? 32 : 8;
   auto isFree = [](Operation &op) {
     return op.hasTrait<OpTrait::ConstantLike>() || isOpTriviallyDead(&op);
   };
@@ -46,13 +35,27 @@ int64_t LoopEmitter::chooseUnroll() const {
                   ? mathCost
               : isa<arith::MaximumFOp, arith::MinimumFOp>(op) ? 2
                                                               : 1;
-  int64_t unroll = isReduced ? kReductionUnroll : kColumnUnroll;
-  while (unroll > 1 && unroll * cost > 32)
-    unroll /= 2;
+  return cost;
+}
+
+/// Of one vector of each accumulator.
+int64_t LoopEmitter::registersOfPoint() const {
   int64_t registers = 0;
   for (const Accumulator &a : accumulators)
     registers += llvm::divideCeil(width * a.type.getIntOrFloatBitWidth(), target.bits);
-  while (unroll > 1 && unroll * registers > 16)
+  return registers;
+}
+
+int64_t LoopEmitter::chooseUnroll() const {
+  if (accumulators.empty() || vectorLoop < 0)
+    return 1;
+  bool isReduced = kernel.isReduced(vectorLoop);
+  int64_t cost = costOfPoint(), unroll = isReduced ? kReductionUnroll : kColumnUnroll;
+  if (sumsRows())
+    unroll = kRowUnroll;
+  while (unroll > 1 && unroll * cost > 32)
+    unroll /= 2;
+  while (unroll > 1 && unroll * registersOfPoint() > 16)
     unroll /= 2;
   const Extent &range = kernel.ranges[vectorLoop];
   if (range.isConstant())
@@ -160,15 +163,20 @@ void LoopEmitter::nestOuter(unsigned k) {
       return parallelInnermost();
     return kernel.scan() ? scannedInnermost() : reducedInnermost();
   }
-  loop(outer[k], {}, rangeOf(outer[k]), 1, {}, [&](ValueRange) {
+  auto body = [&] {
     SmallVector<unsigned> remaining(llvm::drop_begin(outer, k + 1));
     remaining.append(reduced);
     if (vectorLoop >= 0)
       remaining.push_back(vectorLoop);
     if (tile)
       remaining.push_back(tile.across);
-    lanes.preload(remaining, 1);
+    lanes.preload(remaining, rows);
     nestOuter(k + 1);
+  };
+  if (k + 1 == outer.size())
+    return inRows(body);
+  loop(outer[k], {}, rangeOf(outer[k]), 1, {}, [&](ValueRange) {
+    body();
     return Values();
   });
 }
@@ -259,203 +267,6 @@ void LoopEmitter::parallelBlock(int64_t unroll) {
       finish(a, u, ends[i * unroll + u]);
 }
 
-/// Whether the vector that ends at the last element does what is left after the whole vectors: it
-/// combines only the lanes that are left. What is written may be read, so nothing may be written.
-bool LoopEmitter::overlapsRest(Bound end) const {
-  return !end.value && end.constant > width &&
-         llvm::all_of(kernel.stages, [](const Stage &s) { return s.isReduction(); });
-}
-
-Value LoopEmitter::lastLanes(int64_t count) {
-  SmallVector<bool> on(width);
-  std::fill_n(on.rbegin(), count, true);
-  auto type = VectorType::get({width}, b.getI1Type());
-  return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, on));
-}
-
-/// The vector loop is reduced: one vector per accumulator and unrolled copy, joined at the end.
-void LoopEmitter::reducedInnermost() {
-  int64_t unroll = chooseUnroll();
-  Bound end = rangeOf(vectorLoop);
-  bool aligned = !end.value && end.constant % width == 0;
-  bool overlaps = !masksRest(end) && !aligned && overlapsRest(end);
-  bool scalarTail = !masksRest(end) && !aligned && !overlaps;
-  // Vectors first, then, for a scalar tail, the elements.
-  Values starts;
-  for (const Accumulator &a : accumulators)
-    starts.append(unroll, a.combiner ? neutral(a, true) : start(a, 0));
-  if (scalarTail) {
-    lanes.width = 1;
-    lanes.beginPoint();
-    for (const Accumulator &a : accumulators)
-      starts.push_back(a.combiner ? neutral(a, false) : start(a, 0));
-    lanes.width = width;
-  }
-  unsigned numVectors = accumulators.size() * unroll;
-
-  Values ends = nestReduced(0, starts, [&](ValueRange args) {
-    lanes.preload(static_cast<unsigned>(vectorLoop), unroll);
-    Values vectors(args.take_front(numVectors)), elements(args.drop_front(numVectors));
-    Bound done, to = wholeSteps({}, end, unroll * width);
-    vectors = loop(vectorLoop, done, to, unroll * width, vectors,
-                   [&](ValueRange in) { return point(unroll, in); });
-    done = to;
-    // One vector at a time: the first of each accumulator's.
-    Values firsts;
-    for (unsigned i = 0; i < accumulators.size(); ++i)
-      firsts.push_back(vectors[i * unroll]);
-    bool masked = masksRest(end) && !aligned;
-    to = masked ? end : wholeSteps(done, end, width);
-    if (unroll > 1 || masked)
-      firsts = loop(vectorLoop, done, to, width, firsts, [&](ValueRange in) {
-        if (masked)
-          lanes.mask = maskFor(end, lanes.ivOf(vectorLoop));
-        Values out = point(1, in);
-        lanes.mask = {};
-        return out;
-      });
-    if (overlaps)
-      firsts = loop(vectorLoop, {end.constant - width, {}}, end, width, firsts, [&](ValueRange in) {
-        fresh = lastLanes(end.constant % width);
-        Values out = point(1, in);
-        fresh = {};
-        return out;
-      });
-    for (unsigned i = 0; i < accumulators.size(); ++i)
-      vectors[i * unroll] = firsts[i];
-    if (scalarTail) {
-      if (unroll > 1)
-        done = to;
-      lanes.width = 1;
-      elements =
-          loop(vectorLoop, done, end, 1, elements, [&](ValueRange in) { return point(1, in); });
-      lanes.width = width;
-    }
-    vectors.append(elements);
-    return vectors;
-  });
-
-  for (unsigned i = 0; i < accumulators.size(); ++i) {
-    const Accumulator &a = accumulators[i];
-    if (a.stage->search) {
-      SmallVector<Found> found;
-      for (unsigned u = 0; u < unroll; ++u)
-        found.push_back({ends[i * unroll + u], ends[(i + 1) * unroll + u]});
-      Found first = joinFound(*a.stage, found);
-      lanes.width = 1;
-      if (scalarTail)
-        first = better(*a.stage, first, {ends[numVectors + i], ends[numVectors + i + 1]});
-      lanes.beginPoint();
-      finish(a, 0, first.element);
-      finish(accumulators[++i], 0, first.at);
-      lanes.width = width;
-      continue;
-    }
-    ArrayRef<Value> copies = ArrayRef(ends).slice(i * unroll, unroll);
-    Values joined(copies);
-    while (joined.size() > 1) {
-      Values half;
-      for (unsigned k = 0; k < joined.size(); k += 2)
-        half.push_back(combine(a, joined[k], joined[k + 1]));
-      joined = half;
-    }
-    auto flags = flagsOf(a);
-    if (isa<FloatType>(a.type))
-      flags = flags | arith::FastMathFlags::reassoc;
-    Value sum = vector::ReductionOp::create(b, loc, a.combiner->kind, joined[0], flags);
-    lanes.width = 1;
-    if (scalarTail)
-      sum = combine(a, sum, ends[numVectors + i]);
-    lanes.beginPoint();
-    finish(a, 0, combine(a, start(a, 0), sum));
-    lanes.width = width;
-  }
-}
-
-/// What a search over the elements of both has found.
-LoopEmitter::Found LoopEmitter::better(Stage &stage, Found x, Found y) {
-  Lane::Kind kind = lanes.isWide() ? Lane::Vector : Lane::Uniform;
-  auto replaces = [&](Value element, Value best) {
-    llvm::DenseMap<Value, Lane> values;
-    values[stage.search->element] = {element, kind};
-    values[stage.outputArgument(0)] = {best, kind};
-    return lanes.evaluateSome(stage, 0, stage.search->better, values)[0].value;
-  };
-  // Of equal elements the first.
-  Value earlier = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, y.at, x.at);
-  Value isLess = replaces(x.element, y.element), isMore = replaces(y.element, x.element);
-  Value all = lanes.constantOf(b.getBoolAttr(true), lanes.isWide());
-  Value notLess = arith::XOrIOp::create(b, loc, isLess, all);
-  Value second = arith::SelectOp::create(b, loc, earlier, notLess, isMore);
-  return {arith::SelectOp::create(b, loc, second, y.element, x.element),
-          arith::SelectOp::create(b, loc, second, y.at, x.at)};
-}
-
-/// Of vectors: what all their lanes have found.
-LoopEmitter::Found LoopEmitter::joinFound(Stage &stage, SmallVector<Found> found) {
-  while (found.size() > 1) {
-    SmallVector<Found> half;
-    for (unsigned k = 0; k < found.size(); k += 2)
-      half.push_back(better(stage, found[k], found[k + 1]));
-    found = std::move(half);
-  }
-  Found all = found[0];
-  while (lanes.isWide()) {
-    lanes.width /= 2;
-    auto half = [&](Value v, int64_t first) -> Value {
-      if (!lanes.isWide())
-        return vector::ExtractOp::create(b, loc, v, first);
-      auto numbers = llvm::to_vector(llvm::seq<int64_t>(first, first + lanes.width));
-      return vector::ShuffleOp::create(b, loc, v, v, numbers);
-    };
-    all = better(stage, {half(all.element, 0), half(all.at, 0)},
-                 {half(all.element, lanes.width), half(all.at, lanes.width)});
-  }
-  lanes.width = width;
-  return all;
-}
-
-/// Of n elements in random order, about ln n are better than all before them. So in a long search,
-/// most vectors have no better element in any lane.
-bool LoopEmitter::findsRarely() const {
-  int64_t steps = 1;
-  for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop) {
-    if (!kernel.isReduced(loop))
-      continue;
-    if (!kernel.ranges[loop].isConstant())
-      return false;
-    steps *= kernel.ranges[loop].constant;
-  }
-  if (kernel.isReduced(vectorLoop))
-    steps /= width;
-  return steps >= kStepsPerLane * width;
-}
-
-/// One vector of a search: what it finds is computed only if an element is better.
-LoopEmitter::Found LoopEmitter::searchBehindBranch(Stage &stage, int64_t u, Found old) {
-  const Search &search = *stage.search;
-  llvm::DenseMap<Value, Lane> values;
-  values[stage.outputArgument(0)] = {old.element, Lane::Vector};
-  values[stage.outputArgument(1)] = {old.at, Lane::Vector};
-  SmallVector<Lane> seen = lanes.evaluateSome(stage, u, {search.better, search.element}, values);
-  Value better = lanes.vectorOf(seen[0]);
-  if (Value on = lanes.mask ? lanes.mask : fresh)
-    better = arith::AndIOp::create(b, loc, better, on);
-  Value any = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, better);
-  auto branch = scf::IfOp::create(b, loc, TypeRange{old.element.getType(), old.at.getType()}, any,
-                                  /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.thenBlock());
-  Value element = lanes.vectorOf(seen[1]);
-  Value at = lanes.vectorOf(lanes.evaluateSome(stage, u, search.at, values)[0]);
-  element = arith::SelectOp::create(b, loc, better, element, old.element);
-  at = arith::SelectOp::create(b, loc, better, at, old.at);
-  scf::YieldOp::create(b, loc, ValueRange{element, at});
-  b.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(b, loc, ValueRange{old.element, old.at});
-  return {branch.getResult(0), branch.getResult(1)};
-}
-
 //===- points --------------------------------------------------------------===//
 
 Value LoopEmitter::neutral(const Accumulator &a, bool vector) {
@@ -492,7 +303,7 @@ void LoopEmitter::finish(const Accumulator &a, int64_t u, Value value) {
 /// A product that is added to a sum may be one instruction with the addition. No other product may:
 /// what is computed in several loops must have one value, as where a maximum finds its place.
 Value LoopEmitter::combine(const Accumulator &a, Value x, Value y) {
-  auto flags = flagsOf(a);
+  auto flags = a.flags();
   if (a.combiner->kind == vector::CombiningKind::ADD && isa<FloatType>(a.type)) {
     for (Value v : {x, y}) {
       auto product = v.getDefiningOp<arith::MulFOp>();

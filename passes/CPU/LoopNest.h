@@ -1,11 +1,13 @@
-// The loops of one kernel, as they are written: those of LoopEmitter.cpp, tiles (TileLoops.cpp),
-// and rows of sums (RowLoops.cpp).
+// The loops of one kernel, as they are written: those of LoopEmitter.cpp, reductions along vectors
+// (ReductionLoops.cpp), tiles (TileLoops.cpp), and rows of sums (RowLoops.cpp).
 #ifndef XTENSOR_PASSES_CPU_LOOPNEST_H
 #define XTENSOR_PASSES_CPU_LOOPNEST_H
 
 #include "CPU/Lanes.h"
 #include "CPU/LoopChoices.h"
 #include "CPU/LoopEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace xtensor::cpu {
 
@@ -15,6 +17,9 @@ struct Accumulator {
   unsigned output;
   const Combiner *combiner; // null: the body itself is applied again and again
   mlir::Type type;
+
+  /// What the program says of the ops that combine.
+  mlir::arith::FastMathFlags flags() const;
 };
 
 /// A loop bound: a constant where it is known.
@@ -38,7 +43,11 @@ private:
   using Body = llvm::function_ref<Values(mlir::ValueRange)>;
 
   // Choices.
+  int64_t costOfPoint() const;
+  int64_t registersOfPoint() const;
   int64_t chooseUnroll() const;
+  bool sumsRows() const;
+  int64_t rowsTogether() const;
 
   // Loops.
   /// `backwards`: from the last step to the first; `to` - `from` is a multiple of `step` then.
@@ -65,6 +74,7 @@ private:
   }
   void parallelRest(Bound done, Bound end, llvm::function_ref<void()> block);
   void parallelBlock(int64_t unroll);
+  void inRows(llvm::function_ref<void()> body);
   void reducedInnermost();
   void scannedInnermost();
   Values nestReduced(unsigned k, mlir::ValueRange carried, Body innermost);
@@ -102,6 +112,9 @@ private:
   };
   Found better(Stage &stage, Found x, Found y);
   Found joinFound(Stage &stage, llvm::SmallVector<Found> found);
+  void finishSearch(unsigned i, int64_t unroll, llvm::ArrayRef<mlir::Value> ends);
+  void finishRow(const Accumulator &a, int64_t row, llvm::ArrayRef<mlir::Value> vectors,
+                 mlir::Value element);
   bool findsRarely() const;
   Found searchBehindBranch(Stage &stage, int64_t u, Found old);
 
@@ -117,6 +130,7 @@ private:
   const int vectorLoop;
   const Tile tile;
   LaneEmitter lanes;
+  int64_t rows = 1;  // that are reduced at once
   mlir::Value fresh; // lanes that are not combined yet; null: all
   llvm::SmallVector<Bound> ranges;
   llvm::SmallVector<unsigned> outer, reduced; // without the vector loop and that across tiles

@@ -265,8 +265,11 @@ void Grouping::run() {
   llvm::DenseMap<unsigned, Plan> plans;
   for (auto &[group, shared] : dims)
     if (shared.work() >= kLeastWork && (alone || shared.loops.size() > 1))
-      if (std::optional<Plan> plan = shared.plan())
+      if (std::optional<Plan> plan = shared.plan()) {
+        if (alone) // on a device, a row is a workgroup's
+          shared.takeRowsTogether(*plan);
         plans.insert({group, *plan});
+      }
   if (plans.empty())
     return;
 

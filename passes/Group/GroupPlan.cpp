@@ -23,6 +23,8 @@ static constexpr int64_t kWantedBlocks = 16;
 static constexpr int64_t kMaxShown = int64_t(1) << 22;
 /// Rows of an iteration that transposes: they fill cache lines of what is read.
 static constexpr int64_t kTileRows = 64;
+/// Rows that are reduced at once.
+static constexpr int64_t kRowsTogether = 4;
 /// Columns per block: a multiple of a cache line, at least two vectors long.
 static constexpr int64_t kMinColumns = 64, kMaxColumns = 512;
 
@@ -288,6 +290,25 @@ std::optional<Plan> SharedDims::plan() const {
     return std::nullopt;
   SmallVector<unsigned, 4> order = storageOrder();
   return hasInnerLoops ? planRows(order) : planElements(order);
+}
+
+void SharedDims::takeRowsTogether(Plan &plan) const {
+  if (loops.size() != 1 || !hasInnerLoops || plan.columns || plan.dims.empty())
+    return;
+  ForallDim &rows = plan.dims.back();
+  linalg::GenericOp op = loops[0].first;
+  unsigned loop = loops[0].second[rows.shared];
+  bool shares = llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    return map.getNumResults() && !map.isFunctionOfDim(loop);
+  });
+  int64_t size = sizes[rows.shared];
+  if (!shares || rows.block != 1 || !plain[rows.shared] || ShapedType::isDynamic(size) ||
+      plan.iterations < kEnoughIterations * kRowsTogether)
+    return;
+  rows.block = chooseBlock(size, kRowsTogether, 1);
+  plan.iterations = plan.iterations / Amount::ofSize(size) * blocksOf(size, rows.block);
+  plan.workPerIteration = largestIterations / plan.iterations;
 }
 
 bool SharedDims::holdsLongScans(const Plan &plan) const {

@@ -1,0 +1,293 @@
+// Reductions along the vector loop: each accumulator is a few vectors, which are joined at the end.
+#include "CPU/LoopNest.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace xtensor::cpu;
+
+/// Steps of a search per lane from which a branch costs less than what it skips. With n steps,
+/// about 1 + ln n of each lane find something, and those that the processor does not foresee take
+/// 15 cycles.
+static constexpr int64_t kStepsPerLane = 16;
+/// Rows that are summed at once: what they share is loaded once, and the hardware prefetcher reads
+/// ahead in each of them.
+static constexpr int64_t kRowsAtOnce = 4;
+/// Elements of rows that gain from it.
+static constexpr int64_t kLongRow = 512;
+/// Ops of a point of them, at most: more of them than a processor has in flight gain nothing.
+static constexpr int64_t kMostJammed = 64;
+
+arith::FastMathFlags Accumulator::flags() const {
+  auto op = dyn_cast<arith::ArithFastMathInterface>(combiner->op);
+  return op ? op.getFastMathFlagsAttr().getValue() : arith::FastMathFlags::none;
+}
+
+/// Whether the vector that ends at the last element does what is left after the whole vectors: it
+/// combines only the lanes that are left. What is written may be read, so nothing may be written.
+bool LoopEmitter::overlapsRest(Bound end) const {
+  return !end.value && end.constant > width &&
+         llvm::all_of(kernel.stages, [](const Stage &s) { return s.isReduction(); });
+}
+
+Value LoopEmitter::lastLanes(int64_t count) {
+  SmallVector<bool> on(width);
+  std::fill_n(on.rbegin(), count, true);
+  auto type = VectorType::get({width}, b.getI1Type());
+  return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, on));
+}
+
+/// Whether a long row is combined with what all rows share, as in the product of a matrix and a
+/// vector. Sums of one operand come from memory as fast row by row.
+bool LoopEmitter::sumsRows() const {
+  if (vectorLoop < 0 || !kernel.isReduced(vectorLoop) || kernel.scan() || tile || outer.empty() ||
+      kernel.ranges[outer.back()].is(1))
+    return false;
+  const Extent &length = kernel.ranges[vectorLoop];
+  if (length.isConstant() && length.constant < kLongRow)
+    return false;
+  bool hasRows = false, hasShared = false;
+  for (const Stage &stage : kernel.stages)
+    for (const Access &access : stage.operands)
+      if (access.base && access.strides[vectorLoop].is(1))
+        (access.isInvariant(outer.back()) ? hasShared : hasRows) = true;
+  return hasRows && hasShared && llvm::all_of(accumulators, [](const Accumulator &a) {
+           return a.combiner && a.combiner->kind == vector::CombiningKind::ADD;
+         });
+}
+
+/// How many rows are reduced at once. Each has the same sums in the same order as alone.
+int64_t LoopEmitter::rowsTogether() const {
+  if (!sumsRows())
+    return 1;
+  int64_t rows = kRowsAtOnce, unroll = chooseUnroll();
+  int64_t registers = target.bits >= 512 ? 16 : 8; // half of them
+  while (rows > 1 && (rows * unroll * costOfPoint() > kMostJammed ||
+                      rows * unroll * registersOfPoint() > registers))
+    rows /= 2;
+  return rows;
+}
+
+/// Calls `body` for the rows of the last outer loop, for a few at once.
+void LoopEmitter::inRows(llvm::function_ref<void()> body) {
+  unsigned row = outer.back();
+  int64_t together = rowsTogether();
+  Bound done, end = rangeOf(row);
+  for (int64_t count : {together, int64_t(1)}) {
+    Bound to = wholeSteps(done, end, count);
+    if (isEmpty(done, to))
+      continue;
+    loop(row, done, to, count, {}, [&](ValueRange) {
+      rows = count;
+      lanes.rowLoop = count > 1 ? int(row) : -1;
+      body();
+      rows = 1;
+      lanes.rowLoop = -1;
+      return Values();
+    });
+    done = to;
+    if (count == 1)
+      break;
+  }
+}
+
+/// The vector loop is reduced: `unroll` vectors per accumulator and row, joined at the end.
+void LoopEmitter::reducedInnermost() {
+  int64_t unroll = chooseUnroll(), copies = rows * unroll;
+  Bound end = rangeOf(vectorLoop);
+  bool aligned = !end.value && end.constant % width == 0;
+  bool overlaps = !masksRest(end) && !aligned && overlapsRest(end);
+  bool scalarTail = !masksRest(end) && !aligned && !overlaps;
+  // Vectors first, then, for a scalar tail, the elements.
+  Values starts;
+  for (const Accumulator &a : accumulators)
+    starts.append(copies, a.combiner ? neutral(a, true) : start(a, 0));
+  if (scalarTail) {
+    lanes.width = 1;
+    lanes.beginPoint();
+    for (const Accumulator &a : accumulators)
+      starts.append(rows, a.combiner ? neutral(a, false) : start(a, 0));
+    lanes.width = width;
+  }
+  unsigned numVectors = accumulators.size() * copies;
+
+  Values ends = nestReduced(0, starts, [&](ValueRange args) {
+    lanes.perRow = unroll;
+    lanes.preload(static_cast<unsigned>(vectorLoop), copies);
+    Values vectors(args.take_front(numVectors)), elements(args.drop_front(numVectors));
+    Bound done, to = wholeSteps({}, end, unroll * width);
+    vectors = loop(vectorLoop, done, to, unroll * width, vectors,
+                   [&](ValueRange in) { return point(copies, in); });
+    lanes.perRow = 1;
+    done = to;
+    // One vector of each row at a time: the first of each accumulator's.
+    Values firsts;
+    for (unsigned i = 0; i < numVectors; i += unroll)
+      firsts.push_back(vectors[i]);
+    bool masked = masksRest(end) && !aligned;
+    to = masked ? end : wholeSteps(done, end, width);
+    if (unroll > 1 || masked)
+      firsts = loop(vectorLoop, done, to, width, firsts, [&](ValueRange in) {
+        if (masked)
+          lanes.mask = maskFor(end, lanes.ivOf(vectorLoop));
+        Values out = point(rows, in);
+        lanes.mask = {};
+        return out;
+      });
+    if (overlaps)
+      firsts = loop(vectorLoop, {end.constant - width, {}}, end, width, firsts, [&](ValueRange in) {
+        fresh = lastLanes(end.constant % width);
+        Values out = point(rows, in);
+        fresh = {};
+        return out;
+      });
+    for (auto [i, first] : llvm::enumerate(firsts))
+      vectors[i * unroll] = first;
+    if (scalarTail) {
+      if (unroll > 1)
+        done = to;
+      lanes.width = 1;
+      elements =
+          loop(vectorLoop, done, end, 1, elements, [&](ValueRange in) { return point(rows, in); });
+      lanes.width = width;
+    }
+    vectors.append(elements);
+    return vectors;
+  });
+
+  for (unsigned i = 0; i < accumulators.size(); ++i) {
+    if (accumulators[i].stage->search) {
+      finishSearch(i, unroll, ends);
+      ++i;
+      continue;
+    }
+    for (int64_t row = 0; row < rows; ++row) {
+      unsigned copy = i * rows + row;
+      finishRow(accumulators[i], row, ArrayRef(ends).slice(copy * unroll, unroll),
+                scalarTail ? ends[numVectors + copy] : Value());
+    }
+  }
+}
+
+/// Writes what the accumulators i and i + 1 have found in all their lanes.
+void LoopEmitter::finishSearch(unsigned i, int64_t unroll, ArrayRef<Value> ends) {
+  Stage &stage = *accumulators[i].stage;
+  SmallVector<Found> found;
+  for (unsigned u = 0; u < unroll; ++u)
+    found.push_back({ends[i * unroll + u], ends[(i + 1) * unroll + u]});
+  Found first = joinFound(stage, found);
+  lanes.width = 1;
+  if (unsigned numVectors = accumulators.size() * unroll; ends.size() > numVectors)
+    first = better(stage, first, {ends[numVectors + i], ends[numVectors + i + 1]});
+  lanes.beginPoint();
+  finish(accumulators[i], 0, first.element);
+  finish(accumulators[i + 1], 0, first.at);
+  lanes.width = width;
+}
+
+/// Writes what `vectors`, and `element` if there is one, have accumulated of a row.
+void LoopEmitter::finishRow(const Accumulator &a, int64_t row, ArrayRef<Value> vectors,
+                            Value element) {
+  Values joined(vectors);
+  while (joined.size() > 1) {
+    Values half;
+    for (unsigned k = 0; k < joined.size(); k += 2)
+      half.push_back(combine(a, joined[k], joined[k + 1]));
+    joined = half;
+  }
+  auto flags = a.flags();
+  if (isa<FloatType>(a.type))
+    flags = flags | arith::FastMathFlags::reassoc;
+  Value sum = vector::ReductionOp::create(b, loc, a.combiner->kind, joined[0], flags);
+  lanes.width = 1;
+  if (element)
+    sum = combine(a, sum, element);
+  lanes.beginPoint();
+  finish(a, row, combine(a, start(a, row), sum));
+  lanes.width = width;
+}
+
+/// What a search over the elements of both has found.
+LoopEmitter::Found LoopEmitter::better(Stage &stage, Found x, Found y) {
+  Lane::Kind kind = lanes.isWide() ? Lane::Vector : Lane::Uniform;
+  auto replaces = [&](Value element, Value best) {
+    llvm::DenseMap<Value, Lane> values;
+    values[stage.search->element] = {element, kind};
+    values[stage.outputArgument(0)] = {best, kind};
+    return lanes.evaluateSome(stage, 0, stage.search->better, values)[0].value;
+  };
+  // Of equal elements the first.
+  Value earlier = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, y.at, x.at);
+  Value isLess = replaces(x.element, y.element), isMore = replaces(y.element, x.element);
+  Value all = lanes.constantOf(b.getBoolAttr(true), lanes.isWide());
+  Value notLess = arith::XOrIOp::create(b, loc, isLess, all);
+  Value second = arith::SelectOp::create(b, loc, earlier, notLess, isMore);
+  return {arith::SelectOp::create(b, loc, second, y.element, x.element),
+          arith::SelectOp::create(b, loc, second, y.at, x.at)};
+}
+
+/// Of vectors: what all their lanes have found.
+LoopEmitter::Found LoopEmitter::joinFound(Stage &stage, SmallVector<Found> found) {
+  while (found.size() > 1) {
+    SmallVector<Found> half;
+    for (unsigned k = 0; k < found.size(); k += 2)
+      half.push_back(better(stage, found[k], found[k + 1]));
+    found = std::move(half);
+  }
+  Found all = found[0];
+  while (lanes.isWide()) {
+    lanes.width /= 2;
+    auto half = [&](Value v, int64_t first) -> Value {
+      if (!lanes.isWide())
+        return vector::ExtractOp::create(b, loc, v, first);
+      auto numbers = llvm::to_vector(llvm::seq<int64_t>(first, first + lanes.width));
+      return vector::ShuffleOp::create(b, loc, v, v, numbers);
+    };
+    all = better(stage, {half(all.element, 0), half(all.at, 0)},
+                 {half(all.element, lanes.width), half(all.at, lanes.width)});
+  }
+  lanes.width = width;
+  return all;
+}
+
+/// Of n elements in random order, about ln n are better than all before them. So in a long search,
+/// most vectors have no better element in any lane.
+bool LoopEmitter::findsRarely() const {
+  int64_t steps = 1;
+  for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop) {
+    if (!kernel.isReduced(loop))
+      continue;
+    if (!kernel.ranges[loop].isConstant())
+      return false;
+    steps *= kernel.ranges[loop].constant;
+  }
+  if (kernel.isReduced(vectorLoop))
+    steps /= width;
+  return steps >= kStepsPerLane * width;
+}
+
+/// One vector of a search: what it finds is computed only if an element is better.
+LoopEmitter::Found LoopEmitter::searchBehindBranch(Stage &stage, int64_t u, Found old) {
+  const Search &search = *stage.search;
+  llvm::DenseMap<Value, Lane> values;
+  values[stage.outputArgument(0)] = {old.element, Lane::Vector};
+  values[stage.outputArgument(1)] = {old.at, Lane::Vector};
+  SmallVector<Lane> seen = lanes.evaluateSome(stage, u, {search.better, search.element}, values);
+  Value better = lanes.vectorOf(seen[0]);
+  if (Value on = lanes.mask ? lanes.mask : fresh)
+    better = arith::AndIOp::create(b, loc, better, on);
+  Value any = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, better);
+  auto branch = scf::IfOp::create(b, loc, TypeRange{old.element.getType(), old.at.getType()}, any,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Value element = lanes.vectorOf(seen[1]);
+  Value at = lanes.vectorOf(lanes.evaluateSome(stage, u, search.at, values)[0]);
+  element = arith::SelectOp::create(b, loc, better, element, old.element);
+  at = arith::SelectOp::create(b, loc, better, at, old.at);
+  scf::YieldOp::create(b, loc, ValueRange{element, at});
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, loc, ValueRange{old.element, old.at});
+  return {branch.getResult(0), branch.getResult(1)};
+}
