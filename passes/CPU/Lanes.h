@@ -72,9 +72,9 @@ public:
   llvm::SmallVector<mlir::Value> readStrip(unsigned place, unsigned across, int64_t strip);
   /// What the place holds at this element.
   void give(unsigned place, mlir::Value value) { point[{place, 0}] = {value, Lane::Vector}; }
-  /// Keeps what is written to a place, up to `writeStrip`.
+  /// Keeps what is written to a place, up to `writeStrip`; `backwards`: the last step came first.
   void hold(unsigned place) { held[place]; }
-  void writeStrip(unsigned place);
+  void writeStrip(unsigned place, bool backwards);
   unsigned numPlaces() const { return places.size(); }
   /// The yielded values of `stage` in vector `u`; `old` are the values of its outputs, or null
   /// where the body shall read memory.

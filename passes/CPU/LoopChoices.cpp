@@ -60,8 +60,7 @@ int xtensor::cpu::stripLoop(const Kernel &kernel, const Access &access, unsigned
   const Extent &step = access.strides[vectorLoop], &range = kernel.ranges[vectorLoop];
   int64_t distance = std::abs(step.constant);
   if (!step.isConstant() || distance < 2 || distance > kLongestStep ||
-      (range.isConstant() && range.constant < width) || kernel.scan() ||
-      kernel.isReduced(vectorLoop))
+      (range.isConstant() && range.constant < width) || kernel.isReduced(vectorLoop))
     return -1;
   unsigned reduced = numReduced(kernel);
   for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop) {
@@ -94,7 +93,7 @@ bool xtensor::cpu::isTransposed(const Access &access, unsigned vectorLoop, unsig
 static int chooseVectorLoop(const Kernel &kernel, int64_t width) {
   if (!llvm::all_of(kernel.stages, [](const Stage &s) { return s.vectorizable; }))
     return -1;
-  bool isTiled = !kernel.scan() && numReduced(kernel) <= 1;
+  bool isTiled = numReduced(kernel) <= 1;
   int best = -1, bestScore = 0;
   for (int loop = kernel.ranges.size(); loop-- > 0;) {
     const Extent &range = kernel.ranges[loop];

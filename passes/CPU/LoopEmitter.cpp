@@ -184,10 +184,9 @@ void LoopEmitter::nestOuter(unsigned k) {
 LoopEmitter::Values LoopEmitter::nestReduced(unsigned k, ValueRange carried, Body innermost) {
   if (k == reduced.size())
     return innermost(carried);
-  const Scan *scan = kernel.scan();
   return loop(
       reduced[k], {}, rangeOf(reduced[k]), 1, carried,
-      [&](ValueRange args) { return nestReduced(k + 1, args, innermost); }, scan && scan->reverse);
+      [&](ValueRange args) { return nestReduced(k + 1, args, innermost); }, isBackwards());
 }
 
 /// Whether one masked vector does what is left after the whole vectors. One element alone is done

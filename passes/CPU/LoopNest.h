@@ -83,6 +83,7 @@ private:
   void squares();
   void inBlocks(Bound whole, int64_t size, llvm::function_ref<void(Bound, Bound)> body);
   bool runsAcross();
+  bool isBackwards();
   void squareBlock(Bound from, Bound to, int64_t steps);
   void square(int64_t rows, int64_t steps);
   void strips();

@@ -155,14 +155,21 @@ void LoopEmitter::strip() {
   sums = tilePoints(tile.strip, read, sums);
   for (auto [a, sum] : llvm::zip_equal(accumulators, sums))
     finish(a, 0, sum);
-  llvm::for_each(written, [&](unsigned id) { lanes.writeStrip(id); });
+  llvm::for_each(written, [&](unsigned id) { lanes.writeStrip(id, isBackwards()); });
+}
+
+/// Whether a scan goes from the last step to the first.
+bool LoopEmitter::isBackwards() {
+  const Scan *scan = kernel.scan();
+  return scan && scan->reverse;
 }
 
 /// The elements of a tile, one step across after another; takes and returns the accumulators.
 LoopEmitter::Values LoopEmitter::tilePoints(int64_t steps,
                                             const llvm::MapVector<unsigned, Values> &read,
                                             Values carried) {
-  for (int64_t step = 0; step < steps; ++step) {
+  for (int64_t i = 0; i < steps; ++i) {
+    int64_t step = isBackwards() ? steps - 1 - i : i;
     LaneEmitter::State state = lanes.save();
     lanes.advance(tile.across, step);
     lanes.beginPoint();

@@ -119,10 +119,12 @@ SmallVector<Value> LaneEmitter::readStrip(unsigned id, unsigned across, int64_t 
   return vectors;
 }
 
-void LaneEmitter::writeStrip(unsigned id) {
+void LaneEmitter::writeStrip(unsigned id, bool backwards) {
   const Place &p = places[id];
   SmallVector<Value> vectors = std::move(held[id]);
   held.erase(id);
+  if (backwards)
+    std::reverse(vectors.begin(), vectors.end());
   int64_t strip = vectors.size();
   for (int64_t i = 0; i < strip; ++i) {
     Value mixed = pick(b, loc, vectors, width, [&](int64_t lane) {

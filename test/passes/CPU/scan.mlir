@@ -83,3 +83,24 @@ func.func @recurrence(%d: memref<96xf32>, %x: memref<96xf32>, %y: memref<96xf32>
   }
   return
 }
+
+#ai = affine_map<(d0, d1) -> (d0, d1)>
+
+// Rows of three: lanes are rows, and the running value goes through the steps. Nothing moves between
+// lanes but what is read and written.
+// CHECK-LABEL: func.func @strips
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c64{{.*}} step %c16
+// CHECK-COUNT-3: vector.load
+// CHECK-COUNT-6: vector.shuffle
+// CHECK-COUNT-3: arith.addf {{.*}} : vector<16xf32>
+// CHECK-COUNT-3: vector.store
+// CHECK-NOT: vector.maskedstore
+// CHECK: return
+func.func @strips(%x: memref<64x3xf32>, %y: memref<64x3xf32>, %s: memref<64xf32>) {
+  linalg.generic {indexing_maps = [#ai, #ai, #i], iterator_types = ["parallel", "reduction"]} ins(%x : memref<64x3xf32>) outs(%y, %s : memref<64x3xf32>, memref<64xf32>) attrs = {xtensor.scan = "reverse"} {
+  ^bb0(%a: f32, %o: f32, %old: f32):
+    %next = arith.addf %old, %a : f32
+    linalg.yield %next, %next : f32, f32
+  }
+  return
+}

@@ -136,3 +136,16 @@ def test_sums_of_every_second_element(dtype: str) -> None:
             view: Callable[[Any], Any] = lambda x, step=step: x[::step]  # noqa: E731
             _check(lambda x, v=view: xt.sum(v(x).astype("f8")), lambda x, v=view: v(x).sum(), x)
             _check(lambda x, v=view: xt.max(v(x)), lambda x, v=view: v(x).max(), x)
+
+
+@pytest.mark.parametrize("dtype", ("f4", "f8", "i4", "u1"))
+def test_scans_of_strips(dtype: str) -> None:
+    for sizes in ((100, 2), (1001, 3), (16, 4), (7, 3), (50, 5)):
+        x, numbers = _array(sizes, dtype, "ab")
+        for ours, numpys in ((xt.cummax, np.maximum), (xt.cummin, np.minimum)):
+            for order in (1, -1):
+                expected = numpys.accumulate(numbers[:, ::order], axis=1)[:, ::order]
+                got = ours(x, "b", reverse=order < 0)
+                np.testing.assert_array_equal(np.asarray(got.astype("i8")), expected)
+        sums = xt.cumsum(x, "b", reverse=True)
+        np.testing.assert_array_equal(np.asarray(sums.astype("i8")), np.cumsum(numbers[:, ::-1], axis=1)[:, ::-1])
