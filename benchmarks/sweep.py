@@ -9,7 +9,7 @@ least wall time. It prints the cases where ours takes more than 1.2 times the fa
 prints all cases. `limit` is our time over the least time of this machine: that in which it copies as many bytes as
 the op reads and writes, or multiplies matrices with as many flops, whichever is longer. `--limits` prints the cases
 above 2, too. `--save` adds the results of each family to a file. `--draw` makes heat maps of such files, and prints
-a table of families.
+tables of families and of the largest cliffs.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from cells.draw import draw_all
 from cells.results import CLIFF, LEAST, Result, Saved, mean_of
 
 FAR = 2.0  # from the limit of the machine
+FAR_CLIFF = 1.5  # ratios that --draw lists
 
 
 def clock(threads: int) -> Callable[[], float]:
@@ -228,7 +229,7 @@ def main() -> None:
     if options.draw:
         saved = Saved.read(*map(Path, options.families))
         draw_all(saved, options.draw)
-        print(saved.table())
+        print(saved.table(), saved.cliffs(FAR_CLIFF), sep="\n\n")
         return
     unknown = set(options.families) - set(FAMILIES)
     if unknown:

@@ -1,4 +1,4 @@
-"""Heat maps of sweep.py: one picture per family, a row per op and a column per array."""
+"""Heat maps of sweep.py: one picture per family, a row per op and its sizes, and a column per dtype."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ Cells = dict[str, dict[str, float]]  # {row: {column: ours / fastest}}
 
 
 def cells_of(found: dict[str, float]) -> Cells:
-    """The cells of cases: the op is the row, sizes and dtype of its first array are the column."""
+    """The cells of cases: the op and the sizes of its first array are the row, the dtype of this array is the column.
+
+    >>> cells_of({"sum last [64,9]f4": 0.5, "sum last [64,9]u1": 0.25})
+    {'sum last [64,9]': {'f4': 0.5, 'u1': 0.25}}
+    """
     cells: Cells = {}
     for key, ratio in found.items():
-        name, _, array = key.rpartition(" ")
-        cells.setdefault(name, {})[array] = ratio
+        row, _, dtype = key.rpartition("]")
+        cells.setdefault(row + "]", {})[dtype] = ratio
     return cells
 
 
@@ -25,7 +29,7 @@ def draw_all(saved: Saved, folder: Path) -> None:
     for family, by_threads in saved.families.items():
         for threads, results in by_threads.items():
             words = "1 thread" if threads == "1" else f"{threads} threads"
-            title = f"time over that of the fastest of JAX, PyTorch and NumPy, {words}"
+            title = f"{words}: time / fastest peer"
             ratios = {key: result.ratio for key, result in results.items()}
             draw(family, ratios, folder / f"{family}_{threads}.png", title)
 
@@ -39,21 +43,22 @@ def draw(family: str, found: dict[str, float], path: Path, title: str) -> None:
     cells = cells_of(found)
     rows, columns = list(cells), list(dict.fromkeys(c for row in cells.values() for c in row))
     values = [[math.log2(cells[r][c]) if c in cells[r] else math.nan for c in columns] for r in rows]
-    figure = Figure(figsize=(2.8 + 0.34 * len(columns), 1.6 + 0.19 * len(rows)), layout="constrained")
+    width = 0.4 + 0.065 * max(map(len, rows)) + 0.45 * max(len(columns), 3)
+    figure = Figure(figsize=(width, 0.8 + 0.155 * len(rows)), layout="constrained")
     axes = figure.subplots()
-    image = axes.imshow(values, cmap="RdBu_r", norm=TwoSlopeNorm(0, -3, 1), aspect="auto")
-    axes.set_xticks(range(len(columns)), columns, rotation=90, fontsize=6)
-    axes.set_yticks(range(len(rows)), rows, fontsize=6)
-    axes.set_title(f"{family}: {title}", fontsize=8)
+    axes.imshow(values, cmap="RdBu_r", norm=TwoSlopeNorm(0, -3, 1), aspect="auto")
+    axes.xaxis.tick_top()
+    axes.set_xticks(range(len(columns)), columns, fontsize=7)
+    axes.set_yticks(range(len(rows)), rows, fontsize=7)
+    axes.tick_params(length=0)
+    figure.suptitle(f"{family}, {title}", fontsize=8)
     for y, row in enumerate(rows):
         for x, column in enumerate(columns):
             if column in cells[row]:
                 ratio = cells[row][column]
                 light = ratio > 1.6 or ratio < 0.2
                 shown = f"{ratio:.2f}".lstrip("0") if ratio < 10 else f"{ratio:.0f}"
-                axes.text(x, y, shown, fontsize=5, ha="center", va="center", color="white" if light else "black")
-    bar = figure.colorbar(image, ticks=[-3, -2, -1, 0, 1], shrink=0.6)
-    bar.ax.set_yticklabels(["1/8", "1/4", "1/2", "1", "2"], fontsize=6)
+                axes.text(x, y, shown, fontsize=6, ha="center", va="center", color="white" if light else "black")
     figure.savefig(path, dpi=110)
     with Image.open(path) as picture:  # of few colours: a fourth of the bytes
         picture.convert("RGB").quantize(64).save(path, optimize=True)

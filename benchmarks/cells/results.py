@@ -75,6 +75,20 @@ class Saved:
             rows.append([name, str(max(map(len, by_threads.values()))), *columns])
         return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
+    def cliffs(self, least: float) -> str:
+        """A table in Markdown: the cases whose ratio exceeds `least`, the greatest first, by number of threads."""
+        found = [
+            (result.ratio, key, family, threads)
+            for family, by_threads in self.families.items()
+            for threads, cases in by_threads.items()
+            for key, result in cases.items()
+            if result.is_cliff and result.ratio > least
+        ]
+        rows = ["| case | family | threads | time / fastest |", "| --- | --- | --: | --: |"]
+        for ratio, key, family, threads in sorted(found, reverse=True):
+            rows.append(f"| {key} | {family} | {threads} | {ratio:.1f} |")
+        return "\n".join(rows)
+
 
 def _columns(results: list[Result]) -> list[str]:
     """The mean ratio, and of cases that take more than LEAST, how many are cliffs, and the greatest ratio."""
