@@ -10,8 +10,11 @@
 using namespace mlir;
 using namespace xtensor::cpu;
 
-/// Rows that are read at once: a sum is loaded and stored once for all of them.
-static constexpr int64_t kRowsTogether = 4;
+/// Rows that are read at once: a sum is loaded and stored once for all of them. Bodies of one op,
+/// such as plain sums, are slower with more rows; others are faster (both measured).
+static constexpr int64_t kRowsTogether = 4, kRowsOfMoreWork = 8;
+/// Cost of such a body, with its yield.
+static constexpr int64_t kPlainSum = 2;
 /// Shorter runs are over before the prefetcher is ahead of them.
 static constexpr int64_t kShortestRun = 2048;
 
@@ -89,7 +92,8 @@ void LoopEmitter::rowsOfBlock(Bound from, Bound to) {
       return Values();
     });
   };
-  int64_t together = std::min(chooseUnroll(), kRowsTogether);
+  int64_t together =
+      std::min(chooseUnroll(), costOfPoint() > kPlainSum ? kRowsOfMoreWork : kRowsTogether);
   Bound end = rangeOf(reduced.front()), whole = wholeSteps({}, end, together);
   rows({}, whole, together);
   if (!isEmpty(whole, end))
