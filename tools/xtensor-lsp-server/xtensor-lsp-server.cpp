@@ -11,6 +11,7 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/LSP/Protocol.h"
 #include "llvm/Support/LSP/Transport.h"
@@ -45,25 +46,31 @@ std::string argumentWith(Attribute name, Operation *op) {
   return "";
 }
 
-void tellDims(llvm::raw_ostream &os, Type type, Operation *op) {
+/// What is known of a dim that has no fixed size.
+std::string anySize(Attribute name, Operation *op) {
+  std::string where = argumentWith(name, op);
+  return where.empty() ? "any size" : "any size, that of " + where;
+}
+
+/// `of` tells which result has the type, where an op has several.
+void tellDims(llvm::raw_ostream &os, Type type, Operation *op, const llvm::Twine &of = "") {
   auto array = dyn_cast<xtensor::ArrayType>(type);
   if (!array)
     return;
   uint64_t elements = 1;
   for (auto [name, size] : llvm::zip(array.getDimNames(), array.getShape())) {
-    os << "* dim `" << name.getValue() << "`: ";
-    if (size != xtensor::ArrayType::kDynamic) {
-      os << size << '\n';
-      elements = llvm::SaturatingMultiply<uint64_t>(elements, size);
+    os << "* " << of << "dim `" << name.getValue() << "`: ";
+    if (size == xtensor::ArrayType::kDynamic) {
+      os << anySize(name, op) << '\n';
       continue;
     }
-    std::string where = argumentWith(name, op);
-    os << "any size" << (where.empty() ? "" : ", that of " + where) << '\n';
+    os << size << '\n';
+    elements = llvm::SaturatingMultiply<uint64_t>(elements, size);
   }
   if (array.getRank() && array.hasStaticShape() && array.getElementType().isIntOrFloat()) {
     uint64_t bytes = llvm::SaturatingMultiply<uint64_t>(
         elements, llvm::divideCeil(array.getElementType().getIntOrFloatBitWidth(), 8));
-    os << "* " << elements << " elements, " << bytes << " bytes\n";
+    os << "* " << of << elements << " elements, " << bytes << " bytes\n";
   }
 }
 
@@ -78,6 +85,9 @@ std::string lineOf(StringRef path, int64_t number) {
   return rest.split('\n').first.trim().str();
 }
 
+/// The file of ops whose text has no location: the text itself.
+constexpr llvm::StringLiteral kThisText = "<this text>";
+
 void tellOrigin(llvm::raw_ostream &os, Location location) {
   json::Object origin = xtensor::originOf(location);
   if (const json::Array &marks = *origin.getArray("marks"); !marks.empty()) {
@@ -88,6 +98,8 @@ void tellOrigin(llvm::raw_ostream &os, Location location) {
   for (const json::Value &place : *origin.getArray("at")) {
     const json::Array &at = *place.getAsArray();
     StringRef path = *at[0].getAsString();
+    if (path == kThisText)
+      continue;
     int64_t line = *at[1].getAsInteger();
     std::string text = lineOf(path, line);
     os << "* made of " << path << ':' << line;
@@ -106,22 +118,130 @@ bool contains(const AsmParserState::SMDefinition &definition, const char *at) {
          llvm::any_of(definition.uses, [&](llvm::SMRange use) { return contains(use, at); });
 }
 
-/// What there is to tell of the value or op at a place of a parsed text.
-std::string toldAt(const AsmParserState &state, const char *at) {
+/// The results of a group that a place of the text names: all, or one of them, as in `%0#1`.
+SmallVector<OpResult> resultsAt(const AsmParserState::OperationDefinition &each, unsigned group,
+                                const char *at) {
+  unsigned first = each.resultGroups[group].startIndex;
+  unsigned end = group + 1 < each.resultGroups.size() ? each.resultGroups[group + 1].startIndex
+                                                      : each.op->getNumResults();
+  const AsmParserState::SMDefinition &definition = each.resultGroups[group].definition;
+  if (contains(definition.loc, at))
+    return SmallVector<OpResult>(each.op->getResults().slice(first, end - first));
+  for (llvm::SMRange use : definition.uses) {
+    if (!contains(use, at))
+      continue;
+    StringRef rest(use.End.getPointer()); // a source buffer ends with a null
+    unsigned number = 0;
+    if (rest.consume_front("#") && rest.consumeInteger(10, number))
+      return {};
+    return first + number < end ? SmallVector<OpResult>{each.op->getResult(first + number)}
+                                : SmallVector<OpResult>{};
+  }
+  return {};
+}
+
+void tellResults(llvm::raw_ostream &os, ArrayRef<OpResult> results) {
+  for (OpResult result : results) {
+    std::string number = std::to_string(result.getResultNumber());
+    tellDims(os, result.getType(), result.getOwner(),
+             results.size() > 1 ? "result #" + number + ": " : "");
+  }
+}
+
+/// The name at a place of a line, with its quotes if it has them. "" where a value or a symbol is.
+StringRef nameAt(StringRef line, size_t at) {
+  for (size_t from = 0;;) {
+    size_t open = line.find('"', from), close = line.find('"', open + 1);
+    if (open == StringRef::npos || close == StringRef::npos || open > at)
+      break;
+    if (at <= close)
+      return line.slice(open, close + 1);
+    from = close + 1;
+  }
+  auto isPart = [](char c) { return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.'; };
+  size_t start = line.take_front(at).size(), end = start;
+  while (start > 0 && isPart(line[start - 1]))
+    --start;
+  while (end < line.size() && isPart(line[end]))
+    ++end;
+  bool isOther = start > 0 && StringRef("%@#!^").contains(line[start - 1]);
+  return isOther ? "" : line.slice(start, end);
+}
+
+/// The types of the arrays that the text of an op is about.
+SmallVector<Type> typesOf(Operation *op) {
+  SmallVector<Type> types(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  if (auto f = dyn_cast<FunctionOpInterface>(op)) {
+    llvm::append_range(types, f.getArgumentTypes());
+    llvm::append_range(types, f.getResultTypes());
+  }
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      llvm::append_range(types, block.getArgumentTypes());
+  return types;
+}
+
+std::string textOf(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+/// What is known of the dim that has the name at a place, in the innermost op around it that has
+/// such a dim.
+void tellDimAt(llvm::raw_ostream &os, const AsmParserState &state, StringRef text, const char *at) {
+  size_t column = at - text.begin(), start = text.rfind('\n', column) + 1; // 0 where none is before
+  StringRef written = nameAt(text.slice(start, text.find('\n', start)), column - start);
+  Operation *op = nullptr;
+  for (const AsmParserState::OperationDefinition &each : state.getOpDefs())
+    if (contains(each.scopeLoc, at) && (!op || op->isAncestor(each.op)))
+      op = each.op;
+  for (; op && !written.empty(); op = op->getParentOp()) {
+    llvm::SetVector<int64_t> sizes;
+    StringAttr dim;
+    for (Type type : typesOf(op)) {
+      auto array = dyn_cast<xtensor::ArrayType>(type);
+      if (!array || !StringRef(textOf(array)).contains((written + ": ").str()))
+        continue; // the dim "f32" is written with quotes, and the dtype f32 without
+      for (auto [name, size] : llvm::zip(array.getDimNames(), array.getShape())) {
+        std::string quoted;
+        llvm::raw_string_ostream stream(quoted);
+        llvm::printEscapedString(name.getValue(), stream);
+        if (written != name.getValue() && written != "\"" + quoted + "\"")
+          continue;
+        dim = name;
+        sizes.insert(size);
+      }
+    }
+    if (!dim)
+      continue;
+    os << "* dim `" << dim.getValue() << "`: ";
+    auto tell = [&](int64_t size) {
+      os << (size == xtensor::ArrayType::kDynamic ? anySize(dim, op) : std::to_string(size));
+    };
+    llvm::interleave(sizes, os, tell, " or ");
+    os << '\n';
+    return;
+  }
+}
+
+/// What there is to tell of the value, op or dim at a place of a parsed text.
+std::string toldAt(const AsmParserState &state, StringRef whole, const char *at) {
   std::string text;
   llvm::raw_string_ostream os(text);
   for (const AsmParserState::OperationDefinition &each : state.getOpDefs()) {
-    bool isOp = contains(each.loc, at);
-    for (const auto &group : each.resultGroups) {
-      if (!isOp && !contains(group.definition, at))
-        continue;
-      tellDims(os, each.op->getResult(group.startIndex).getType(), each.op);
-      isOp = true;
-    }
-    if (isOp) {
+    if (contains(each.loc, at)) {
+      tellResults(os, SmallVector<OpResult>(each.op->getResults()));
       tellOrigin(os, each.op->getLoc());
       return text;
     }
+    for (unsigned group = 0; group < each.resultGroups.size(); ++group)
+      if (auto results = resultsAt(each, group, at); !results.empty()) {
+        tellResults(os, results);
+        tellOrigin(os, each.op->getLoc());
+        return text;
+      }
   }
   for (const AsmParserState::BlockDefinition &each : state.getBlockDefs())
     for (auto [argument, definition] : llvm::zip(each.block->getArguments(), each.arguments))
@@ -129,8 +249,10 @@ std::string toldAt(const AsmParserState &state, const char *at) {
         tellDims(os, argument.getType(), each.block->getParentOp());
         if (auto called = dyn_cast<NameLoc>(argument.getLoc()))
           os << "* called `" << called.getName().getValue() << "`\n";
+        tellOrigin(os, argument.getLoc());
         return text;
       }
+  tellDimAt(os, state, whole, at);
   return text;
 }
 
@@ -139,9 +261,9 @@ std::string told(StringRef text, int64_t line, int64_t character, MLIRContext &c
   // Upstream's server, too, takes the parts between these as documents of their own.
   StringRef part = text;
   for (int64_t left = line;;) {
-    auto [head, tail] = part.split("\n// -----");
-    int64_t lines = int64_t(head.count('\n')) + 1;
-    if (left < lines || tail.empty()) {
+    auto [head, tail] = part.split("// -----");
+    int64_t lines = head.count('\n');
+    if (left <= lines || tail.empty()) {
       part = head;
       line = left;
       break;
@@ -150,7 +272,8 @@ std::string told(StringRef text, int64_t line, int64_t character, MLIRContext &c
     part = tail;
   }
   auto manager = std::make_shared<llvm::SourceMgr>();
-  unsigned id = manager->AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(part), SMLoc());
+  unsigned id =
+      manager->AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(part, kThisText), SMLoc());
   SMLoc place = manager->FindLocForLineAndColumn(id, line + 1, character + 1);
   if (!place.isValid())
     return "";
@@ -160,7 +283,7 @@ std::string told(StringRef text, int64_t line, int64_t character, MLIRContext &c
   ParserConfig config(&context, /*verifyAfterParse=*/false);
   if (failed(parseAsmSourceFile(*manager, &block, config, &state)))
     return "";
-  return toldAt(state, place.getPointer());
+  return toldAt(state, manager->getMemoryBuffer(id)->getBuffer(), place.getPointer());
 }
 
 //===- messages -------------------------------------------------------------===//
@@ -215,13 +338,20 @@ public:
       hovers.erase(found);
       text = texts.lookup(hover.uri);
     }
-    json::Object *result = message.getObject("result");
-    json::Object *contents = result ? result->getObject("contents") : nullptr;
-    auto value = contents ? contents->getString("value") : std::nullopt;
-    if (!value)
+    json::Value *result = message.get("result");
+    if (!result)
       return false;
     std::string more = told(text, hover.line, hover.character, context);
     if (more.empty())
+      return false;
+    if (result->getAsNull()) { // upstream tells nothing of dims
+      *result = json::Object{{"contents", json::Object{{"kind", "markdown"}, {"value", more}}}};
+      return true;
+    }
+    json::Object *hovered = result->getAsObject();
+    json::Object *contents = hovered ? hovered->getObject("contents") : nullptr;
+    auto value = contents ? contents->getString("value") : std::nullopt;
+    if (!value)
       return false;
     (*contents)["value"] = value->rtrim().str() + "\n\n" + more;
     return true;

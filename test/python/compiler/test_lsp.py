@@ -50,11 +50,15 @@ def ask(text: str, method: str, line: int, character: int) -> object:
     return next(a["result"] for a in told if a.get("id") == 1)
 
 
+def where(text: str, words: str, nth: int = 0) -> tuple[int, int]:
+    """The line and the column of the nth place that has `words`."""
+    before = text[: [m.start() for m in re.finditer(re.escape(words), text)][nth]]
+    return before.count("\n"), len(before.rpartition("\n")[2])
+
+
 def hover(text: str, words: str, nth: int = 0) -> str:
     """What a hover shows over the nth place that has `words`."""
-    before = text[: [m.start() for m in re.finditer(re.escape(words), text)][nth] + 1]
-    found = ask(text, "hover", before.count("\n"), len(before.rpartition("\n")[2]))
-    return found["contents"]["value"]
+    return ask(text, "hover", *where(text, words, nth))["contents"]["value"]
 
 
 def diagnostics(text: str) -> list[dict]:
@@ -107,6 +111,47 @@ def test_a_hover_tells_sizes_lines_and_rules(located, tmp_path):
     assert hover(located, "%arg0").endswith("* dim `i`: 64\n* dim `out`: 8\n* 512 elements, 2048 bytes\n* called `w`\n")
     second = f"func.func @first() {{\n  return\n}}\n// -----\n{located}"
     assert hover(second, "xtensor.tanh") == op
+
+
+SCAN = """func.func @f(%x: !xtensor.array<a: 2, f32> loc("x"), %y: !xtensor.array<k: 3, "f32": ?, f32> loc("y"))
+    -> (!xtensor.array<a: 2, f32>, !xtensor.array<k: 3, "f32": ?, f32>) {
+  %0:2 = xtensor.scan along k carry(%x) over(%y) {
+  ^bb0(%c: !xtensor.array<a: 2, f32>, %s: !xtensor.array<"f32": ?, f32>):
+    xtensor.yield %c, %s : !xtensor.array<a: 2, f32>, !xtensor.array<"f32": ?, f32>
+  } : (!xtensor.array<a: 2, f32>, !xtensor.array<k: 3, "f32": ?, f32>)
+      -> (!xtensor.array<a: 2, f32>, !xtensor.array<k: 3, "f32": ?, f32>)
+  return %0#0, %0#1 : !xtensor.array<a: 2, f32>, !xtensor.array<k: 3, "f32": ?, f32>
+}
+"""
+FIRST = "* dim `a`: 2\n* 2 elements, 8 bytes\n"
+SECOND = "* dim `k`: 3\n* dim `f32`: any size, that of argument 1 (y)\n"
+
+
+def test_a_hover_tells_the_result_that_is_named():
+    assert hover(SCAN, "%0#1").endswith(f"\n\n{SECOND}")
+    assert hover(SCAN, "%0#0").endswith(f"\n\n{FIRST}")
+    both = FIRST.replace("* ", "* result #0: ") + SECOND.replace("* ", "* result #1: ")
+    assert hover(SCAN, "%0:2").endswith(f"\n\n{both}") and hover(SCAN, "xtensor.scan").endswith(f"\n\n{both}")
+
+
+def test_a_hover_over_a_dim_tells_its_size():
+    quoted, open_size = '"f32"', "* dim `f32`: any size, that of argument 1 (y)\n"
+    assert hover(SCAN, "k carry") == hover(SCAN, "k: 3") == "* dim `k`: 3\n"
+    assert hover(SCAN, quoted) == hover(SCAN, quoted, 2) == hover(SCAN, quoted, 6) == open_size
+    assert hover(f"// -----\n{PROGRAM}  // -----\n{SCAN}", "k carry") == "* dim `k`: 3\n"
+    two = PROGRAM.replace("a: 3, f32>)", "b: 3, f32>)").replace("<a: 2", "<a: ?")
+    assert hover(two, "a: ?") == "* dim `a`: any size, that of argument 0\n"
+    for place in ("f32>", "array", "carry", "along"):  # not dims
+        line, column = where(SCAN, place)
+        assert "dim" not in str((ask(SCAN, "hover", line, column) or {"contents": ""})["contents"]), place
+
+
+def test_a_text_without_locations_has_no_line_of_its_own():
+    assert "made of" not in hover(PROGRAM, "xtensor.exp") and hover(PROGRAM, "xtensor.exp").endswith(FIRST)
+
+
+def test_a_hover_past_the_end_of_a_text_is_empty():
+    assert ask(PROGRAM, "hover", 50, 2) is None
 
 
 @pytest.mark.cpu_only("the phases are those of the CPU")
