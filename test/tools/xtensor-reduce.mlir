@@ -6,6 +6,7 @@
 // RUN: not %t/fails.sh %t/reduced.mlir
 // Passes, too, make it smaller.
 // RUN: xtensor-reduce %s --opt-reduction-pass="opt-pass=xtensor-simplify test=%t/fails.sh" | FileCheck %s --check-prefix=PASS
+// RUN: not xtensor-reduce %s --reduction-tree="traversal-mode=0 test=%t/fails.sh" -o %t/no/file.mlir 2>&1 | FileCheck %s --check-prefix=OUTPUT
 // RUN: echo 'func.func @f() { return }' > %t/right.mlir
 // RUN: not xtensor-reduce %t/right.mlir --reduction-tree="traversal-mode=0 test=%t/fails.sh" 2>&1 | FileCheck %s --check-prefix=RIGHT
 // RUN: not xtensor-reduce %s --reduction-tree="traversal-mode=0 test=%t/nothing.sh" 2>&1 | FileCheck %s --check-prefix=NOTHING
@@ -16,6 +17,7 @@
 // RUN: not xtensor-reduce %s --pass-pipeline="builtin.module(func.func(reduction-tree{test=}))" 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: xtensor-reduce: {{.*}} has no test: add test=FILE
 // NONE-NOT: LLVM ERROR
+// OUTPUT: xtensor-reduce: cannot open output file '{{.*}}/no/file.mlir': No such file or directory
 
 func.func @helper(%x: !xtensor.array<f32>) -> !xtensor.array<f32> {
   %y = xtensor.exp %x : <f32>

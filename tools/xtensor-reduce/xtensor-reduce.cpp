@@ -10,11 +10,13 @@
 #include "mlir/InitAllPasses.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Reducer/ReductionPatternInterface.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 
@@ -314,6 +316,18 @@ static bool areTestsThere(llvm::ArrayRef<char *> words) {
   return true;
 }
 
+/// What is wrong with the file that `-o` names, or "": upstream says nothing of it.
+static std::string wrongOutput(llvm::ArrayRef<char *> words) {
+  std::string error;
+  for (auto [i, each] : llvm::enumerate(words)) {
+    StringRef word = StringRef(each).ltrim('-');
+    bool isNext = word == "o" && i + 1 < words.size();
+    if (StringRef(each).starts_with("-") && (isNext || word.consume_front("o=")))
+      (void)openOutputFile(isNext ? StringRef(words[i + 1]) : word, &error);
+  }
+  return error;
+}
+
 int main(int argc, char **argv) {
   if (!areTestsThere({argv + 1, argv + argc}))
     return 1;
@@ -338,6 +352,9 @@ int main(int argc, char **argv) {
   if (succeeded(mlirReduceMain(argc, argv, context)))
     return 0;
   llvm::errs() << messages;
+  if (std::string error = messages.empty() ? wrongOutput({argv + 1, argv + argc}) : "";
+      !error.empty())
+    llvm::errs() << "xtensor-reduce: " << error << '\n';
   if (llvm::StringRef(messages).contains("interested"))
     llvm::errs() << "xtensor-reduce: the test must end with 1 for a program that fails, with 0 for "
                     "another one. It did not end with 1 for the input\n";
