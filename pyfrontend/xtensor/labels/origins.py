@@ -26,6 +26,7 @@ class Origins:
         self.free: set[Any] = set()  # values that no argument has a part in
         self.maps: dict[Any, tuple[list[Any], list[Any]]] = {}  # of a handle: what it gives, what it takes
         self.arguments: dict[Any, int] = {}  # values that are an argument, in regions too
+        self.instances: set[Any] = set()  # of these, those that are one instance of it: each has other values
         self.kept = program.labels
         self.joined = program.joined
         self.fed = program.fed
@@ -114,6 +115,7 @@ class Origins:
         if o.name in ("xtensor.scan", "xtensor.while"):
             self._loop(o)
             return
+        names = [d.value for d in o.attributes["names"]] if o.name == "xtensor.vectorize" else []
         # Of a custom derivative, the primal tells.
         for region in [o.regions[0]] if o.name == "xtensor.custom_derivative" else o.regions:
             for block in region.blocks:
@@ -121,12 +123,13 @@ class Origins:
                     self.known[argument] = self.known.get(operand, {})
                     if operand in self.arguments:
                         self.arguments[argument] = self.arguments[operand]
+                        if operand in self.instances or {*names} & {*self._dims(operand)}:
+                            self.instances.add(argument)
                 terminator = self._block(block)
                 for result, value in zip(o.results, terminator.operands, strict=False):
                     self.known[result] = self.known.get(value, {})
         if o.name == "xtensor.vectorize":
             froms = [self.known.get(x, {}) for x in operands]
-            names = [d.value for d in o.attributes["names"]]
             batch = {d: frozenset().union(*(f.get(d, frozenset()) for f in froms)) for d in names}
             for result in o.results:
                 self.known[result] = {**self.known.get(result, {}), **batch}
@@ -303,6 +306,8 @@ class Origins:
 
     def _positions(self, index: Any) -> Any:
         """Where the values of an index are known: the number of an argument, or they themselves."""
+        if index in self.instances:
+            return None
         if index in self.arguments:
             return self.arguments[index]
         owner = index.owner
