@@ -5,7 +5,7 @@ The bodies are called as they are, so that `print` and pdb see values. Types are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,7 +19,7 @@ from ..base.errors import ArgumentError
 from ..base.refusals import not_an_array, unnamed
 from ..call.arguments import is_choice
 from ..call.arrays import as_array
-from ..labels.xarray import Labels, is_dataarray, labels_of
+from ..labels.xarray import Labels, is_dataarray, labels_of, without_labels
 from ..trace import control
 from ..trace.control import name_of
 from ..trace.program import result_leaves
@@ -174,6 +174,7 @@ def scan(
     if not count:
         return UNKNOWN
     inner = [_without_labels_of(x, dim) for x in over]
+    cut = {k for x in over for k, v in labels_of(x).coords.items() if _is_cut(k, v, (dim,))}
     leaves, stacked = carry.init, []
     first: tree.TreeDef | None = None
     order = range(count - 1, -1, -1) if reverse else range(count)
@@ -191,7 +192,7 @@ def scan(
                 f"xt.{op}: {name_of(f)} returns other structures of y in other steps, {first} and {shape}; they differ "
                 f"{tree.difference(first, shape)}"
             )
-        leaves = carry.fit(found)
+        leaves = [_without(x, cut) for x in carry.fit(found)]  # it has no place for a part of each step
         stacked.append(ys)
     if reverse:
         stacked.reverse()
@@ -200,10 +201,52 @@ def scan(
 
 
 def _without_labels_of(x: Any, *dims: str) -> Any:
-    """An array without the coordinates along `dims`: its elements have none of them."""
-    labels = labels_of(x)
-    kept = {k: v for k, v in labels.coords.items() if not {*dims} & {*v.dims}}
-    return x._with_meta(Labels(kept, labels.name, labels.attrs) if labels else None)
+    """An array without the coordinates along `dims` alone: its elements have none of them."""
+    coordinates = labels_of(x).coords
+    return _without(x, {k for k, v in coordinates.items() if {*dims} & {*v.dims} and not _is_cut(k, v, dims)})
+
+
+def _without(x: Any, names: Collection[str]) -> Any:
+    """An array without some coordinates."""
+    return without_labels(x, [*names]) if {*names} & {*labels_of(x).coords} else x
+
+
+def _is_cut(name: str, coordinate: Any, dims: Collection[str]) -> bool:
+    """Whether each element along `dims` has a part of a coordinate."""
+    along = {*coordinate.dims}
+    return bool(along & {*dims}) and not along <= {*dims} and name not in along
+
+
+def _labels_of_all(ys: Sequence[Any], sizes: dict[str, int], over: Sequence[Any]) -> Labels:
+    """The labels of the ys of all steps in one array. A coordinate that differs between them has no place in it, if
+    it is not made of the parts of one of what is scanned."""
+    outer = [(k, v) for x in over for k, v in labels_of(x).coords.items() if {*v.dims} & {*sizes}]
+    whole = {k: v for k, v in outer if {*v.dims} <= {*sizes}}
+    cut = {k: v for k, v in outer if _is_cut(k, v, sizes)}
+    labels = [labels_of(y) for y in ys]
+    found: dict[str, Any] = {}
+    for name, first in labels[0].coords.items():
+        each = [x.coords.get(name) for x in labels]
+        if name in sizes or name in whole or any(v is None or v.dims != first.dims for v in each):
+            continue
+        if name in cut:
+            found[name] = _joined([v for v in each if v is not None], sizes, cut[name].dims)
+        elif all(v is first or first.equals(v) for v in each):  # type: ignore[no-untyped-call]
+            found[name] = first
+    met = {name for x in labels for name in x.coords} - {*sizes}
+    kept = {k: v for k, v in whole.items() if k not in met}
+    return Labels({**kept, **found}, labels[-1].name, labels[-1].attrs)
+
+
+def _joined(parts: Sequence[Any], sizes: dict[str, int], was: Sequence[Any]) -> Any:
+    """The parts of a coordinate as one again. The dims have the order of `was`, where they have other names, too."""
+    import xarray
+
+    values = np.stack([v.values for v in parts]).reshape(*sizes.values(), *parts[0].shape)
+    values = values[tuple(slice(None) if d in was else 0 for d in sizes)]
+    along, left = [d for d in sizes if d in was], list(parts[0].dims)
+    order = [d if d in sizes else left.pop(0) for d in was if d in sizes or left] + left
+    return xarray.Variable([*along, *parts[0].dims], values, parts[0].attrs).transpose(*order)
 
 
 def _stack(op: str, fn: Callable[..., Any], ys: Sequence[Any], sizes: dict[str, int], over: Sequence[Any]) -> Any:
@@ -220,9 +263,7 @@ def _stack(op: str, fn: Callable[..., Any], ys: Sequence[Any], sizes: dict[str, 
     values = np.stack([y.values for y in fitted]).reshape(*sizes.values(), *like.shape)
     made = _native.from_buffer(values, (*sizes, *like.dims))
     made = _native.to_device(made, fitted[0]._device)
-    labels = labels_of(ys[-1])
-    along = {k: v for x in over for k, v in labels_of(x).coords.items() if len(v.dims) == 1 and v.dims[0] in sizes}
-    found = Labels({**along, **labels.coords}, labels.name, labels.attrs)
+    found = _labels_of_all(ys, sizes, over)
     return made._with_meta(found) if found else made
 
 

@@ -251,6 +251,59 @@ def test_instances_keep_labels() -> None:
         xr.testing.assert_identical(stepped, xt.vectorize(f, "i")(labelled))
 
 
+def test_instances_and_steps_keep_their_parts_of_a_coordinate() -> None:
+    xr = pytest.importorskip("xarray")
+    area = M.values + 7.0
+    coords = {
+        "i": [5, 6, 7], "j": ["a", "b"], "height": ("i", [1.0, 2.0, 3.0]), "kind": ("j", [8, 9]), "run": 4,
+        "area": (("i", "j"), area), "back": (("j", "i"), area.T),
+    }  # fmt: skip
+    x = xr.DataArray(M.values, dims=("i", "j"), coords=coords, name="heat", attrs={"units": "K"})
+    other = x.assign_coords(area=(("i", "j"), area * [[1.0], [2.0], [1.0]]))
+    bodies: list[Any] = [
+        lambda r: r * 2,
+        lambda r: r.isel(j=[1]),
+        lambda r: r.isel(j=0),
+        lambda r: r.rename(j="z"),
+        lambda r: xt.flip(r, "j"),
+        lambda r: {"a": r, "b": r.sum("j")},
+        lambda r: r + xt.as_array(x.isel(i=0)),  # of which the labels meet those of the instances
+    ]
+    programs: list[Any] = [lambda f=f: xt.vectorize(f, "i")(x) for f in bodies]
+    programs += [
+        lambda: xt.vectorize(lambda r: r * 2, "i")(x.transpose("j", "i")),
+        lambda: xt.vectorize(lambda r: r * 2, ("i", "j"))(x),
+        lambda: xt.vectorize(xt.vectorize(lambda r: r * 2, "j"), "i")(x),
+        lambda: xt.vectorize(lambda r, s: r + s, "i")(x, other),
+        lambda: xt.scan(lambda c, r: (c + r, r * c), xt.ones(j=2), x, dim="i"),
+        lambda: xt.scan(lambda c, r: (c + xt.sum(r), r * 2), 0.0, x, dim="j"),
+        lambda: xt.map(lambda r: r * 2, x, dim="i"),
+    ]
+    for program in programs:
+        with xt.option(jit=False):
+            stepped = program()
+        for a, b in zip(xt.tree.leaves(stepped), xt.tree.leaves(program()), strict=True):
+            xr.testing.assert_identical(a, b)
+
+
+def test_labels_that_differ_between_instances_are_dropped() -> None:
+    """Compiled or not: an instance reads at its own position, and no label is that of all."""
+    xr = pytest.importorskip("xarray")
+    x = xr.DataArray(M.values, dims=("i", "j"), coords={"i": [5, 6, 7], "j": ["a", "b"], "kind": ("j", [8, 9])})
+    one, two = xt.array([0, 1, 1], "i"), xt.array([[0, 1], [1, 1], [0, 0]], ("i", "p"))
+    inner = xt.jit(lambda r, k: r.isel(j=k))
+    nested = xt.vectorize(xt.vectorize(inner, "p"), "i")
+    for jit in (True, False):
+        with xt.option(jit=jit):
+            for at in (one, two):
+                found = xt.vectorize(lambda r, k: r.isel(j=k), "i")(x, at)
+                want = x.isel(j=xr.DataArray(at.values, dims=at.dims)).transpose(*found.dims)
+                np.testing.assert_array_equal(found.values, want.values)
+                assert {*found.coords} == {"i"}, jit
+            assert {*xt.vectorize(lambda r, k: inner(r, k) * 2, "i")(x, one).coords} == {"i"}, jit
+            assert {*nested(x, two).coords} == {"i"}, jit
+
+
 def test_labels_and_static_arguments() -> None:
     xr = pytest.importorskip("xarray")
     labelled = xr.DataArray(np.arange(3.0), dims="t", coords={"t": [5, 6, 7]}, name="heat")
