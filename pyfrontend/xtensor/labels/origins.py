@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING, Any
 from ..base import dtypes
 from ..ir.context import file_line, is_array, spec_of
 from .relabel import Relabel, reads
-from .xarray import AS_INDEX, OWNER, POINTS, WHOLE, Followed, Given, Labels, Meeting, Origin, digests, labels_of
+from .xarray import (
+    AS_CONDITION,
+    AS_INDEX,
+    OWNER,
+    POINTS,
+    WHOLE,
+    Followed,
+    Given,
+    Labels,
+    Meeting,
+    Origin,
+    digests,
+    labels_of,
+)
 
 if TYPE_CHECKING:
     from ..trace.program import Program
@@ -206,6 +219,9 @@ class Origins:
             operands = operands[:1]
         sources = [self.known.get(x, {}) for x in operands]
         joined = {d: frozenset().union(*(s.get(d, frozenset()) for s in sources)) for d in (*dims, POINTS, WHOLE)}
+        if name == "xtensor.select":
+            of_condition = _stepped(sources[0].get(WHOLE, frozenset()), AS_CONDITION)
+            joined[WHOLE] = of_condition.union(*(s.get(WHOLE, ()) for s in sources[1:]))
         if name == "xtensor.squeeze":
             gone = (sources[0].get(d.value, frozenset()) for d in a["dims"])
             joined[POINTS] = joined[POINTS].union(*gone)
@@ -342,6 +358,8 @@ def _stepped(origins: frozenset[Origin], step: Any) -> frozenset[Origin]:
 
 def _after(steps: tuple[Any, ...], step: Any) -> tuple[Any, ...]:
     """A dim that shrinks to its whole windows and is padded by as much, or the other way, has its old positions."""
+    if step in (AS_CONDITION, AS_INDEX) and step in steps:  # once is enough: loops settle
+        return steps
     if steps and {step[0], steps[-1][0]} == {"windows", "pad"}:
         windows, pad = (step, steps[-1]) if step[0] == "windows" else (steps[-1], step)
         if windows[1] == pad[1] + pad[2]:

@@ -15,6 +15,7 @@ import numpy as np
 from .. import _native
 from ..values.array import Array
 from .xarray import (
+    AS_CONDITION,
     AS_INDEX,
     OWNER,
     POINTS,
@@ -41,8 +42,10 @@ class Relabel:
     def __init__(self, followed: Followed, op: str = "") -> None:
         self.followed = followed
         self.op = op
-        wholes = ([o for o in where.get(WHOLE, ()) if AS_INDEX not in o[2]] for where in followed.results)
-        self.wholes = [_arguments(origins) for origins in wholes]
+        wholes = [[o for o in where.get(WHOLE, ()) if AS_INDEX not in o[2]] for where in followed.results]
+        # Of each result: the arguments that it has a name from, and those that were only conditions.
+        self.wholes = [_arguments(o for o in origins if AS_CONDITION not in o[2]) for origins in wholes]
+        self.conditions = [_arguments(o for o in origins if AS_CONDITION in o[2]) for origins in wholes]
         self.owners = [_arguments(where.get(OWNER, ())) for where in followed.results]
         self.alike = _Alike(followed)
         every = [*followed.results, *(where for m in followed.meetings for _, where in m.operands)]
@@ -99,6 +102,7 @@ class Relabel:
     def _name_and_attrs(self, i: int, labels: Mapping[int, Any]) -> tuple[Any, dict[Any, Any]]:
         """By Labels or DataArrays."""
         parts = [x for j, x in labels.items() if j in self.wholes[i]]
+        parts = parts or [x for j, x in labels.items() if j in self.conditions[i]]
         if not parts:
             return None, {}
         if len(parts) == 1:
@@ -261,7 +265,8 @@ def _is_plain(where: Mapping[str, Iterable[Origin]]) -> bool:
     """Whether dims come from dims of their name, as they are."""
     if where.get(POINTS):
         return False
-    return all(x == d and not steps for d, froms in where.items() if d != OWNER for _, x, steps in froms)
+    every = ((d, x, steps) for d, froms in where.items() if d != OWNER for _, x, steps in froms)
+    return all(x == d and steps in ((), (AS_CONDITION,)) for d, x, steps in every)
 
 
 def _candidates(where: Mapping[str, Iterable[Origin]]) -> frozenset[int]:

@@ -247,6 +247,8 @@ POINTS = "~points"  # under this name: dims that an int picked one position of
 WHOLE = "~whole"  # under this name: every argument that has a part in the value, with what was dropped of it
 # A step that drops nothing: of an array whose positions are read. The result does not have its name and attributes.
 AS_INDEX = ("drop", (), -1)
+# Of a condition: the result has its name and attributes only if nothing that it chooses from has labels.
+AS_CONDITION = ("drop", (), 0)
 OWNER = "~owner"  # under this name: the argument that a gradient is by
 
 

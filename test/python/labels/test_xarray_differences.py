@@ -274,7 +274,6 @@ NAME_OF_THE_FIRST: dict[str, Callable[[Any, Any, Any], Any]] = {
     "dot": lambda m, x, y: m.dot(x, y, dim="x"),
     "x @ y": lambda m, x, y: x @ y,
     "where": lambda m, x, y: m.where(x > 0, x, y),
-    "x.where": lambda m, x, y: x.where(y > 0),
     "fillna": lambda m, x, y: x.fillna(y),
     "clip": lambda m, x, y: x.clip(y),
     "concat": lambda m, x, y: m.concat([x, y], dim="run2"),
@@ -287,6 +286,34 @@ def test_the_names_that_the_page_tells_of(name: str) -> None:
     x, y = W, W.rename("other")
     assert f(xt, xt.as_array(x), xt.as_array(y)).name is None
     assert f(xr, x, y).name == (None if name in WITHOUT_A_NAME else "speed")
+
+
+# The condition may have any name and attributes: the result has those of what is chosen from.
+CHOSEN: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "x.where(mask)": lambda m, x, mask: x.where(mask),
+    "x.where(mask, 0)": lambda m, x, mask: x.where(mask, 0.0),
+    "x.where(~mask)": lambda m, x, mask: x.where(~mask),
+    "of itself": lambda m, x, mask: x.where(x > 0),
+    "x.where(mask, x)": lambda m, x, mask: x.where(mask, -x),
+    "complex": lambda m, x, mask: (x * 1j).where(mask),
+    "where(mask, 1, 0)": lambda m, x, mask: m.where(mask, 1.0, 0.0),  # the only one with a name
+}
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_condition_does_not_take_part_in_the_name(name: str, compiled: bool) -> None:
+    f, x = CHOSEN[name], W.fillna(1.0).assign_attrs(units="m / s")
+    mask = (x > 2).rename("fast").assign_attrs(units="1")
+    wanted = f(xr, x, mask)
+    g = xt.jit(lambda x, mask: f(xt, x, mask)) if compiled else lambda x, mask: f(xt, x, mask)
+    found = g(xt.as_array(x), xt.as_array(mask)), g(x, mask)
+    assert [a.name for a in found] == [wanted.name] * 2
+    if name != "where(mask, 1, 0)":
+        assert [a.attrs for a in found] == [wanted.attrs] * 2
+    scan = xt.scan(lambda c, m: (c, c.where(m)), xt.as_array(x), xt.as_array(mask).rename(time="t"), dim="t")[1]
+    assert scan.name == "speed"
+    assert xt.where(xt.as_array(mask), xt.as_array(x), 0.0).name == "speed"  # in xarray "fast", of the first argument
 
 
 if __name__ == "__main__":
