@@ -89,11 +89,9 @@ def system(name: str, a: Any, b: Any, dims: Any, square: bool = False) -> tuple[
         check_square(name, x, pair)
     if row not in y.dims or col in y.dims:
         wrong = f"lacks dim {row!r}" if row not in y.dims else f"has dim {col!r}, which is the result's"
-        renamed = (col, row) if col in y.dims and row not in y.dims else (y.dims[0], row) if len(y.dims) == 1 else None
         raise fail(
             DimensionError, f"linalg.{name}", f"the right-hand side {wrong}: its {row!r} runs along the rows of the "
-            f"matrix, and the result has {col!r} in its place", x, y,
-            instead=f"Write b.rename({{{renamed[0]!r}: {renamed[1]!r}}})" if renamed else "Rename its dims",
+            f"matrix, and the result has {col!r} in its place", x, y, instead=_rows_named(x, y, pair),
         )  # fmt: skip
     union_sizes(f"linalg.{name}", (x, y))
     needs_lapack(f"linalg.{name}")
@@ -101,6 +99,26 @@ def system(name: str, a: Any, b: Any, dims: Any, square: bool = False) -> tuple[
     p.check_width((x, y), dtype)
     wide = p.accumulator(dtype)
     return p.cast(x, wide), p.cast(y, wide), pair, dtype
+
+
+def _rows_named(x: Tracer, y: Tracer, pair: Pair) -> str:
+    """What to write where the right-hand side `y` does not name its rows as the matrix does."""
+    row, col = pair
+    if row in y.dims:
+        return f"Write b.rename({{{col!r}: 'rhs'}}), or another name that neither has"
+    size = size_of(x, row)
+    known = isinstance(size, int)
+    if not y.dims:
+        n = size if known else "n"
+        made = f"xt.ones({row}={n})" if row.isidentifier() else f"xt.ones({{{row!r}: {n}}})"
+        return f"Write b * {made}, the same number in each row"
+    fits = [d for d in y.dims if not (known and is_static(y, d)) or y.sizes[d] == size]
+    fits = [col] if col in fits else [d for d in fits if d not in x.dims]
+    if len(fits) == 1:
+        return f"Write b.rename({{{fits[0]!r}: {row!r}}})"
+    if fits:
+        return f"Write b.rename({{{fits[0]!r}: {row!r}}}), or the same of {', '.join(map(repr, fits[1:]))}"
+    return f"None of its dims has the size of {row!r}, {size}: give it the rows of the matrix"
 
 
 def new_inner(name: str, x: Tracer, inner: Any) -> str:
