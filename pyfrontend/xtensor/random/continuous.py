@@ -13,7 +13,7 @@ from ..base.errors import DimensionError
 from ..call.dispatch import op
 from ..linalg import cholesky
 from ..ops import promotion as p
-from ..ops.arguments import fail, forbid_pairs, names_of, size_of
+from ..ops.arguments import fail, forbid_pairs, is_static, names_of, size_of
 from ..ops.contraction import contract
 from ..ops.creation import sizes_of
 from ..ops.types import Array, ArrayLike
@@ -186,7 +186,7 @@ def multivariate_normal(
     batches with a draw each, and row. Differentiable with respect to both.
 
     Raises:
-        DimensionError: `cov` does not have the dims `dims`; or options forbid outer products, and `mean` lacks row.
+        DimensionError: `cov` does not have the dims `dims`, or `mean` lacks row and has a dim that nothing else has.
         SizeError: `cov` is not square, a dim has two sizes, or a size is negative.
         DTypeError: `dtype` is not a float.
 
@@ -206,9 +206,11 @@ def _multivariate_normal(
     pair = names_of(name, dims)
     matrix, center = as_tracer(cov), as_tracer(mean)
     if len(pair) != 2 or isinstance(dims, str) or not {*pair} <= {*matrix.dims}:
+        there = matrix.dims[-2:]
+        named = f"Name those that it has: dims={there}"
         raise fail(
             DimensionError, name, f"the covariance needs the two dims of dims={dims!r}", matrix,
-            instead='Name those that it has: dims=("row", "col")',
+            instead=named if len(there) == 2 else "Of variances along row, write variance * xt.eye(row=3, col=3)",
         )  # fmt: skip
     row, col = pair
     for d in pair:
@@ -217,6 +219,7 @@ def _multivariate_normal(
     if col in center.dims:
         raise fail(DimensionError, name, f"the mean has dim {col!r}", center, instead=f"Its dim is {row!r}: rename it")
     forbid_pairs(name, (center, matrix), besides=(col,))
+    _check_mean(name, center, matrix, row, {*sizes, *as_tracer(words).dims})
     factor = as_tracer(cholesky(matrix, dims=pair))
     # z lies along row, and L along (row, col): the numbers do not depend on how the second dim is called.
     inner = build.rename(factor, {row: col, col: row})
@@ -228,6 +231,22 @@ def _multivariate_normal(
     moved = contract([p.cast(inner, plan.wide), z], (row,), tuple(col if d == row else d for d in plan.order))
     moved = build.rename(moved, {col: row})
     return plan.result(add(moved, p.cast(mean, plan.wide)))
+
+
+def _check_mean(name: str, center: Tracer, matrix: Tracer, row: str, draws: set[str]) -> None:
+    """The mean runs along row, is one number, or is one number for each draw. Another dim is most likely a name that
+    was mistaken: each of its elements would be the mean of a whole vector."""
+    other = [d for d in center.dims if d not in matrix.dims and d not in draws]
+    if row in center.dims or not other:
+        return
+    size = size_of(matrix, row)
+    fits = [d for d in other if is_static(center, d) and isinstance(size, int) and center.sizes[d] == size]
+    rename = f"rename({{{(fits or other)[0]!r}: {row!r}}})"
+    raise fail(
+        DimensionError, name, f"the mean lacks dim {row!r} of the covariance, and has {', '.join(map(repr, other))}",
+        center, matrix, instead=f"Write mean.{rename}; for one number along all of {row!r}, "
+        f"mean.expand_dims({{{row!r}: {size}}})",
+    )  # fmt: skip
 
 
 # -- of one uniform number, without parameters -------------------------------------------------------------------------

@@ -157,7 +157,7 @@ def everything(key: Any) -> dict[str, Any]:
         "gamma": r.gamma(key, c, a=3),
         "dirichlet": r.dirichlet(key, c, dim="c"),
         "student_t": r.student_t(key, c, a=2),
-        "multivariate": r.multivariate_normal(key, c.rename(c="b"), eye, n=2),
+        "multivariate": r.multivariate_normal(key, c.rename(c="b").expand_dims({"row": 2}), eye, n=2),
         "poisson": r.poisson(key, c * 9, a=3),
         "binomial": r.binomial(key, 20, c / 4, a=2),
         "bernoulli": r.bernoulli(key, c / 3, a=2),
@@ -368,7 +368,20 @@ WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: r.choice(r.key(0), 5, p=xt.ones(i=4)), xt.SizeError, "p has 4 probabilities for 5"),
     (lambda: r.gamma(r.key(0), xt.ones(a=2), a=3), xt.SizeError, "dim 'a' has size 3 here and 2 there"),
     (lambda: r.poisson(r.key(0), 2.0, dtype="f4"), xt.DTypeError, "signed integers"),
-    (lambda: r.multivariate_normal(r.key(0), 0.0, xt.eye(a=2, b=2)), xt.DimensionError, "the two dims of dims="),
+    (lambda: r.multivariate_normal(r.key(0), 0.0, xt.eye(a=2, b=2)), xt.DimensionError, "has: dims=('a', 'b')"),
+    (lambda: r.multivariate_normal(r.key(0), 0.0, xt.ones(a=2)), xt.DimensionError, "variance * xt.eye(row=3, col=3)"),
+    (
+        lambda: r.multivariate_normal(r.key(0), xt.zeros(p=2), xt.eye(a=2, b=2), dims=("a", "b")),
+        xt.DimensionError,
+        "lacks dim 'a' of the covariance, and has 'p' (operands: float64 (p: 2), float64 (a: 2, b: 2)). Write mean."
+        "rename({'p': 'a'}); for one number along all of 'a', mean.expand_dims({'a': 2})",
+    ),
+    (lambda: r.multivariate_normal(KEYS, xt.zeros(q=3, p=2), xt.eye(2)), xt.DimensionError, "rename({'p': 'row'})"),
+    (
+        lambda: xt.jit(r.multivariate_normal, dynamic_dims="p")(r.key(0), xt.zeros(p=2), xt.eye(2)),
+        xt.DimensionError,
+        "mean.rename({'p': 'row'})",
+    ),
     (lambda: r.multivariate_normal(r.key(0), 0.0, xt.eye(2), row=2), xt.DimensionError, "Leave row= out"),
     (lambda: r.multivariate_normal(r.key(0), xt.zeros(col=2), xt.eye(2)), xt.DimensionError, "Its dim is 'row'"),
     (lambda: xt.nn.dropout(r.key(0), xt.ones(a=2), 1.0), xt.ArgumentError, "from 0 to below 1, not 1.0"),
@@ -445,3 +458,15 @@ def test_dropout_of_complex_numbers() -> None:
     key, z = xt.random.key(3), np.array([1 + 1j, 2j, 3.0, 4.0])
     mask = xt.nn.dropout(key, xt.ones(i=4), 0.5).values
     np.testing.assert_array_equal(xt.nn.dropout(key, xt.array(z, dims="i"), 0.5).values, z * mask)
+
+
+def test_a_mean_that_is_one_number_for_each_draw() -> None:
+    key, cov = r.key(0), xt.eye(2)
+    for found in (
+        r.multivariate_normal(key, xt.array([0.0, 5.0, 9.0], "draw"), cov, draw=3),
+        r.multivariate_normal(key, xt.array([0.0, 5.0, 9.0], "draw").expand_dims({"row": 2}), cov),
+        r.multivariate_normal(key, xt.array([0.0, 5.0, 9.0], "draw"), cov * xt.ones(draw=3)),
+        r.multivariate_normal(r.split(key, draw=3), xt.array([0.0, 5.0, 9.0], "draw"), cov),
+    ):
+        assert found.sizes == {"draw": 3, "row": 2}
+    assert r.multivariate_normal(key, 3.0, cov, draw=3).sizes == {"draw": 3, "row": 2}
