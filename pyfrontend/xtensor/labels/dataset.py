@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..base import tree
 from ..base.dims import suggestion
@@ -53,8 +53,12 @@ class Variables(Mapping[str, Any]):
 
     __slots__ = ("_arrays", "attrs")
 
+    _arrays: dict[str, Any]
+    attrs: dict[Any, Any]
+
     def __init__(self, arrays: Mapping[str, Any], attrs: Mapping[Any, Any] | None = None) -> None:
-        self._arrays, self.attrs = dict(arrays), dict(attrs or {})
+        object.__setattr__(self, "_arrays", dict(arrays))
+        object.__setattr__(self, "attrs", dict(attrs or {}))
 
     def __getitem__(self, name: str) -> Any:
         if isinstance(name, (list, tuple)):
@@ -99,6 +103,22 @@ class Variables(Mapping[str, Any]):
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
     __pow__ = __rpow__ = __neg__ = __abs__ = __matmul__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+
+    def __setitem__(self, name: object, value: object) -> NoReturn:
+        instead = f"{name}=value" if isinstance(name, str) and name.isidentifier() else f"{{{name!r}: value}}"
+        raise ArgumentTypeError(f"inside of a function, a Dataset does not change. Write ds = ds.assign({instead})")
+
+    def __delitem__(self, name: object) -> NoReturn:
+        raise ArgumentTypeError(
+            "inside of a function, a Dataset does not change. Write {k: x for k, x in ds.items() if k != "
+            f"{name!r}}}, a dict of the others"
+        )
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        self[name] = value
+
+    def __delattr__(self, name: str) -> NoReturn:
+        del self[name]
 
     def __repr__(self) -> str:
         return f"Variables({self._arrays!r})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -150,6 +150,16 @@ class Key:
         if not self.dims:
             raise ArgumentTypeError("a single key is not several keys. Write a, b = xt.random.split(key, 2)")
         return (Key(w) for w in self.words)
+
+    def _refuse(self, *other: Any) -> NoReturn:
+        raise ArgumentTypeError(
+            "a key is not a number, and has no arithmetic. Write xt.random.fold_in(key, i) for the key of number i, "
+            "or xt.random.normal(key, time=3) to draw numbers"
+        )
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _refuse
+    __neg__ = __abs__ = __xor__ = __rxor__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
 
     def __repr__(self) -> str:
         if not hasattr(self.words, "dims"):

@@ -6,6 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..base.errors import ArgumentTypeError, AttributeError_
+from ..trace.tracer import Tracer
 
 if TYPE_CHECKING:
     import xarray
@@ -20,6 +21,13 @@ _INSTEAD = {
     "dims": 'x = x.rename(old="new")', "dtype": 'x = x.astype("f4")', "device": 'x = x.to("cpu")',
     **dict.fromkeys(("shape", "sizes"), _BY_NAMES),
 }  # fmt: skip
+# Of traced arrays, which have neither values nor labels yet.
+_TRACED = {
+    "name": 'y = y.rename("heat"), of the DataArray that the call returns',
+    "attrs": 'y = y.assign_attrs(units="K"), of the DataArray that the call returns',
+    **dict.fromkeys(("values", "data"), "x = x.at(time=0).set(value), or xt.where(mask, value, x)"),
+    "device": 'f(x.to("vulkan")), before the call',
+}
 
 
 def labels_instead(name: str) -> str:
@@ -27,10 +35,15 @@ def labels_instead(name: str) -> str:
     return _LABELS.format(name) if name.isidentifier() else f"x = x.assign_coords({{{name!r}: labels}})"
 
 
-def refusal(x: Any, name: str) -> AttributeError_:
-    """The error about x.name = value."""
-    instead = _INSTEAD.get(name) or (labels_instead(name) if name in x.dims else "x = f(x), with a name for the result")
-    return AttributeError_(f"arrays do not change: {name!r} cannot be set. Write {instead}", name, x)
+def refusal(x: Any, name: str, what: str = "set") -> AttributeError_:
+    """The error about x.name = value, or about `del x.name`."""
+    if what == "deleted":
+        instead = f"x = x.drop_vars({name!r})" if name in x.dims else "y = f(x), with what is left"
+    else:
+        instead = (_TRACED.get(name) if isinstance(x, Tracer) else None) or _INSTEAD.get(name, "")
+    if not instead:
+        instead = labels_instead(name) if name in x.dims else "x = f(x), with a name for the result"
+    return AttributeError_(f"arrays do not change: {name!r} cannot be {what}. Write {instead}", name, x)
 
 
 class Attributes(dict[Any, Any]):

@@ -505,6 +505,12 @@ class ArrayMethods(ByLabelMethods):
     def __delitem__(self, key: object) -> NoReturn:
         raise ArgumentTypeError("arrays do not change. Write x.isel(time=[0, 2]) with the positions to keep")
 
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise frozen.refusal(self, name)
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise frozen.refusal(self, name, "deleted")
+
     def isel(self, indexers: Mapping[str, Any] | None = None, /, missing_dims: str = "raise", **keywords: Any) -> Self:
         """Returns elements by position along dims, as `xt.isel`: x.isel(time=0)."""
         return ops.isel(self, indexers, missing_dims=missing_dims, **keywords)
@@ -533,9 +539,6 @@ class LabelMethods(ArrayMethods):
         It has the coordinates, name and attributes that came with `xt.as_array(dataarray)`.
         """
         return _labels.to_xarray(self)
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise frozen.refusal(self, name)
 
     @property
     def attrs(self) -> dict[Any, Any]:

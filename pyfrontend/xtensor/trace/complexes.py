@@ -131,9 +131,7 @@ def constant(value: np.ndarray, dims: Sequence[str]) -> Tracer:
     if not imag.any() and not np.signbit(imag).any():
         return pack(raw.constant(value.real, dims), None)
     made = raw.constant(value, dims)
-    if not dims:
-        made.parts = raw.constant(value.real), raw.constant(value.imag)
-    return made
+    return made if dims else made.made_of(raw.constant(value.real), raw.constant(value.imag))
 
 
 # -- arithmetic -------------------------------------------------------------------------------------------------------

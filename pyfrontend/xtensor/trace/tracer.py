@@ -91,13 +91,19 @@ class Tracer(_Base):
         bounds: tuple[int, int] | None = None,
         parts: tuple[Tracer, Tracer | None] | None = None,
     ) -> None:
-        self.value = value
-        self.weak = weak
-        self.known = known
-        self.bounds = bounds
-        self.parts = parts
-        self.scope = current() if scope is None else scope
-        self.spec = spec_of(value.type) if spec is None else spec
+        # By the descriptors of the slots: `x.name = value` is an error (surface/frozen.py).
+        _set_value(self, value)
+        _set_weak(self, weak)
+        _set_known(self, known)
+        _set_bounds(self, bounds)
+        _set_parts(self, parts)
+        _set_scope(self, current() if scope is None else scope)
+        _set_spec(self, spec_of(value.type) if spec is None else spec)
+
+    def made_of(self, re: Tracer, im: Tracer | None) -> Tracer:
+        """This complex array, just made, of which its parts are known."""
+        _set_parts(self, (re, im))
+        return self
 
     @property
     def dims(self) -> tuple[str, ...]:
@@ -278,6 +284,11 @@ class Tracer(_Base):
             "Put arrays in a list or a tuple. To look a value up, make the number a static argument, or choose by "
             "xt.switch(i, branches) or table.isel(n=i)",
         )
+
+
+_set_value, _set_weak, _set_known, _set_bounds, _set_parts, _set_scope, _set_spec = (
+    vars(Tracer)[name].__set__ for name in ("value", "weak", "known", "bounds", "parts", "scope", "spec")
+)
 
 
 def spec(x: Any) -> Spec:

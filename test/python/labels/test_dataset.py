@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,22 @@ def test_what_a_dataset_inside_of_a_function_does_not_have() -> None:
     for name, match in [("time", r"ds\['heat'\]\.sizes"), ("haet", "did you mean 'heat'"), ("sel", r"x\.sel\(\.\.\)")]:
         with pytest.raises(AttributeError, match=match):
             xt.jit(lambda d, name=name: getattr(d, name))(ds)
+
+
+CHANGES: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "ds[name] =": (lambda d: d.__setitem__("rain", d.heat), r"Write ds = ds.assign\(rain=value\)"),
+    "ds[two words] =": (lambda d: d.__setitem__("a b", d.heat), r"Write ds = ds.assign\({'a b': value}\)"),
+    "ds.name =": (lambda d: setattr(d, "heat", 1.0), r"Write ds = ds.assign\(heat=value\)"),
+    "del ds[name]": (lambda d: d.__delitem__("heat"), r"for k, x in ds.items\(\) if k != 'heat'}"),
+    "del ds.name": (lambda d: delattr(d, "heat"), r"for k, x in ds.items\(\) if k != 'heat'}"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", CHANGES)
+def test_a_traced_dataset_does_not_change(how: str) -> None:
+    change, message = CHANGES[how]
+    with pytest.raises(xt.ArgumentTypeError, match=message):
+        xt.jit(lambda d: (change(d), d)[1])(xr.Dataset({"heat": ("x", [1.0, 2.0])}))
 
 
 def test_variables_that_do_not_go_together() -> None:

@@ -226,6 +226,8 @@ CHANGES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "values =": (lambda x: setattr(x, "values", 1), r"Write x = xt.array\(values, dims=x.dims\)"),
     "time =": (lambda x: setattr(x, "time", 1), r"Write x = x.assign_coords\(time=labels\)"),
     "own =": (lambda x: setattr(x, "own", 1), r"'own' cannot be set. Write x = f\(x\)"),
+    "del dims": (lambda x: delattr(x, "dims"), r"'dims' cannot be deleted. Write y = f\(x\)"),
+    "del time": (lambda x: delattr(x, "time"), r"'time' cannot be deleted. Write x = x.drop_vars\('time'\)"),
 }  # fmt: skip
 
 
@@ -236,6 +238,25 @@ def test_labels_do_not_change(how: str) -> None:
     with pytest.raises((xt.ArgumentTypeError, AttributeError), match=message):
         change(x)
     xr.testing.assert_identical(x.to_xarray(), A)
+
+
+TRACED_CHANGES: dict[str, tuple[Callable[[Any], Any], str]] = {
+    **{how: CHANGES[how] for how in ("x[name] =", "dims =", "time =", "own =", "del dims", "del time")},
+    "name =": (lambda x: setattr(x, "name", "heat"), r'Write y = y.rename\("heat"\), of the DataArray that the call'),
+    "attrs =": (lambda x: setattr(x, "attrs", {}), r'Write y = y.assign_attrs\(units="K"\), of the DataArray that'),
+    "values =": (lambda x: setattr(x, "values", 1), r"Write x = x.at\(time=0\).set\(value\), or xt.where"),
+    "data +=": (lambda x: setattr(x, "data", 1), r"Write x = x.at\(time=0\).set\(value\), or xt.where"),
+    "device =": (lambda x: setattr(x, "device", "vulkan"), r"Write f\(x.to\(\"vulkan\"\)\), before the call"),
+    "what only xtensor sets": (lambda x: setattr(x, "weak", True), r"'weak' cannot be set. Write x = f\(x\)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", TRACED_CHANGES)
+def test_traced_arrays_do_not_change(how: str) -> None:
+    change, message = TRACED_CHANGES[how]
+    with pytest.raises((xt.ArgumentTypeError, xt.AttributeError), match=message) as caught:
+        xt.jit(lambda x: (change(x), x)[1])(A)
+    assert "test_labels.py" in str(caught.value)
 
 
 def test_copies_of_labels_change() -> None:
