@@ -222,6 +222,8 @@ def _of_this_function(
     """What to write where it depends on what is called; None if there is nothing to say."""
     if "out" in kwargs:
         return f"Arrays do not change: write x = xt.{name}(..)"
+    if name == "array" and {"coords", "name", "attrs"} & {*kwargs}:
+        return "Labels come with xt.as_array(dataarray), or by x.assign_coords(time=labels)"
     if "dtype" in kwargs:
         return 'Cast before or after: x.astype("f4")'
     if "skipna" in known and "where" in kwargs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 from .calls import in_words, with_article
 from .dims import brief
@@ -23,6 +23,21 @@ def unnamed(x: Any, what: str = "an array", read: str = "") -> DimensionError:
             "if f works element by element. Or call f(da) itself"
         )
     return DimensionError(f"{what} of shape {shape} has no named dims. Name its axes: {instead}")
+
+
+class Unfinished:
+    """A step on the way to an array, such as x.rolling(time=3). Operators on it say which call completes it."""
+
+    __slots__ = ()
+    _completed = ".mean()"
+
+    def _refuse(self, *other: object) -> NoReturn:
+        of = f"x.{type(self).__name__.lower()}(..)"
+        raise ArgumentTypeError(f"{of} is not an array yet. Write {of}{self._completed}, or another of its methods")
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _refuse
+    __neg__ = __abs__ = __lt__ = __le__ = __gt__ = __ge__ = __getitem__ = __iter__ = __len__ = __array__ = _refuse
 
 
 def _in_apply_ufunc() -> bool:
@@ -62,6 +77,13 @@ def not_an_array(x: Any, what: str = "") -> Error:
             text = brief(x)
             instead = f"Name its dims: xt.array({text if len(text) <= 60 else 'x'}, dims=...)"
         return ArgumentTypeError(f"{what}{name} is not an array. {instead}")
+    if type(x).__name__ == "Variables":
+        return ArgumentTypeError(
+            f"{what}a Dataset holds several arrays. Take one by its name, ds[name], or go through all of "
+            "them: ds.map(f)"
+        )
+    if isinstance(x, Unfinished):
+        x._refuse()
     if type(x).__name__ == "Dataset":
         return ArgumentTypeError(
             f"{what}a Dataset holds several arrays. Take one by its name, dataset[name], or go "

@@ -36,6 +36,11 @@ def matrix_dims(name: str, x: Tracer, dims: Any, square: bool = False) -> Pair:
             DimensionError, f"linalg.{name}", f"there are no dims {MATRIX}, and dims= does not say which two are the "
             "matrix", x, instead=f"Write dims={_likely(x, square)}",
         )  # fmt: skip
+    if len(x.dims) < 2:
+        raise fail(
+            DimensionError, f"linalg.{name}", "takes a matrix, which has two dims", x,
+            instead="Write xt.dot, x * y or xt.norm for vectors" if x.dims else "",
+        )  # fmt: skip
     row, col = dims_of(f"linalg.{name}", x, dims)
     return row, col
 

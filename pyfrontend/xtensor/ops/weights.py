@@ -11,6 +11,7 @@ from ..base.calls import check_methods
 from ..base.dims import brief
 from ..base.errors import ArgumentTypeError
 from ..base.lacking import lacks, methods_of
+from ..base.refusals import Unfinished
 from ..labels.origins import LOST
 from ..labels.xarray import WHOLE, is_dataarray, labels_of
 from ..trace import build
@@ -31,10 +32,11 @@ def squared_size(x: Any) -> Any:
     return x.real * x.real + x.imag * x.imag if p.is_complex(np.dtype(x.dtype)) else x * x
 
 
-class Weighted:
+class Weighted(Unfinished):
     """An array with a weight for each element. Weights align by name, and must not be NaN."""
 
     __slots__ = ("_weights", "_x")
+    _completed = '.mean("time")'
 
     def __init__(self, x: Any, weights: Any) -> None:
         self._x, self._weights = x, weights
@@ -115,7 +117,8 @@ def weighted(x: ArrayLike, weights: ArrayLike, /) -> Weighted:
     """
     for what, a in (("x", x), ("weights", weights)):
         if not hasattr(a, "dims") or not hasattr(a, "dtype"):
-            raise fail(ArgumentTypeError, "weighted", f"{what} is an array, not {brief(a)}")
+            instead = f"Write xt.array({what if len(brief(a)) > 40 else brief(a)}, dims=..)"
+            raise fail(ArgumentTypeError, "weighted", f"{what} is an array, not {brief(a)}", instead=instead)
     # The result is called as the array is, whatever the weights are called.
     if tracing():
         given = as_tracer(weights)

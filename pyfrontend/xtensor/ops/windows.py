@@ -16,6 +16,7 @@ from ..base.calls import call_with, check_methods
 from ..base.dims import brief, check_name, unknown
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
 from ..base.lacking import lacks, methods_of
+from ..base.refusals import Unfinished
 from ..call.dispatch import op
 from ..call.opened import apart, room
 from ..trace import build
@@ -349,7 +350,7 @@ _REDUCING = frozenset({
 })  # fmt: skip
 
 
-class Reductions:
+class Reductions(Unfinished):
     """What windows and blocks are reduced with; a subclass says over what."""
 
     __slots__ = ()

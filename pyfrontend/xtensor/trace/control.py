@@ -299,7 +299,10 @@ class Carry:
         finally:
             batched.steps = before
         if not isinstance(result, tuple) or len(result) != 2:
-            raise ArgumentTypeError(f"xt.{op}: {name_of(f)} must return a tuple (carry, y), got {shown(result)}")
+            raise ArgumentTypeError(
+                f"xt.{op}: {name_of(f)} must return a tuple (carry, y), got {shown(result)}. Write return carry, None "
+                "if there is nothing to stack"
+            )
         ys, structure = result_leaves(result[1], name_of(f), self.lift)
         for y, path in zip(ys, tree.paths(result[1]), strict=True):
             if dim in y.dims:

@@ -217,7 +217,7 @@ class Tracer(_Base):
     @trimmed
     def __len__(self) -> int:
         if not self.dims:
-            raise ArgumentTypeError("len() of an array without dims")
+            raise ArgumentTypeError("len() of an array without dims. Write x.ndim or x.size")
         return int(self.shape[0])
 
     @trimmed

@@ -143,12 +143,14 @@ class Array(_native.Array, Labelled):
 
     def __len__(self) -> int:
         if not self.ndim:
-            raise ArgumentTypeError("len() of an array without dims")
+            raise ArgumentTypeError(
+                "len() of an array without dims. Write x.ndim or x.size, or x.item() for its number"
+            )
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Array]:
         if not self.ndim:
-            raise ArgumentTypeError("iteration over an array without dims")
+            raise ArgumentTypeError("iteration over an array without dims. Write x.item() for its number")
         if self.device != "cpu":
             inner = _native.ArrayType(self.type.dtype, self.dims[1:], self.shape[1:])
             return (self._part(inner, i * inner.nbytes) for i in range(len(self)))

@@ -121,6 +121,11 @@ def test_a_traced_dataset_does_not_change(how: str) -> None:
         xt.jit(lambda d: (change(d), d)[1])(xr.Dataset({"heat": ("x", [1.0, 2.0])}))
 
 
+def test_a_traced_dataset_is_not_an_array() -> None:
+    with pytest.raises(xt.ArgumentTypeError, match=r"xt\.sin: a Dataset holds several arrays.*ds\.map\(f\)"):
+        xt.jit(lambda d: xt.sin(d))(xr.Dataset({"heat": ("x", [1.0, 2.0])}))
+
+
 def test_variables_that_do_not_go_together() -> None:
     """xarray would fill with NaN, or make a coordinate of a variable."""
 

@@ -156,6 +156,17 @@ HABITS: dict[str, tuple[Callable[[], Any], str]] = {
     "axes of transpose": (lambda: X.transpose(1, 0), "There are no axis numbers"),  # type: ignore[arg-type]
     "sizes by position": (lambda: xt.zeros((3, 4)), r"sizes have names, .*xt.zeros\(row=3, col=4\)"),  # type: ignore[arg-type]
     "del": (lambda: X.__delitem__(0), r"arrays do not change. Write x.isel\(time=\[0, 2\]\)"),
+    "arithmetic of windows": (lambda: X.rolling(time=3) + 1, r"not an array yet. Write x.rolling\(..\).mean\(\)"),  # type: ignore[operator]
+    "windows as an array": (lambda: X + X.coarsen(time=2), r"not an array yet. Write x.coarsen\(..\).mean\(\)"),  # type: ignore[operator]
+    "a position in windows": (lambda: X.rolling(time=3)[0], r"Write x.rolling\(..\).mean\(\)"),  # type: ignore[index]
+    "weights that wait": (lambda: abs(X.weighted(X)), r'not an array yet. Write x.weighted\(..\).mean\("time"\)'),  # type: ignore[arg-type]
+    "weights in a list": (lambda: X.weighted([1, 2]), r"Write xt.array\(\[1, 2\], dims=..\)"),  # type: ignore[arg-type]
+    "labels of xt.array": (lambda: xt.array([1.0], "t", coords={}), r"x.assign_coords\(time=labels\)"),  # type: ignore[call-arg]
+    "a step without a pair": (lambda: xt.scan(lambda c, e: c, 0.0, X, dim="time"), "Write return carry, None"),
+    "len of a number": (lambda: len(X.sum()), r"Write x.ndim or x.size, or x.item\(\)"),
+    "a loop over a number": (lambda: list(X.sum()), r"Write x.item\(\) for its number"),
+    "a dense layer": (lambda: xt.nn.dense(X, X), r"write xt.dot\(x, w, dim"),
+    "svd of a vector": (lambda: xt.linalg.svd(xt.ones(t=3)), "takes a matrix, which has two dims.*Write xt.dot, x"),
     "a slice of labels": (lambda: X["a":"b"], "Labels of an array that has coordinates are for x.sel"),  # type: ignore[misc]
     "a label": (lambda: X.isel(time="noon"), "Labels of an array that has coordinates are for x.sel"),
     "concat of arguments": (lambda: xt.concat(X, X, dim="time"), r"one list: xt.concat\(\[x, y\], dim"),  # type: ignore[misc]
