@@ -257,9 +257,11 @@ def test_no_hint_is_about_a_name_that_is_here() -> None:
     """A function that is added takes its hint away: the hint would be found before the function of another room."""
     rooms = (xt, *absent._ROOMS.values())
     tables = (elsewhere.TABLE, absent._FUNCTIONS, absent._EITHER, absent._RENAMED, peers.FUNCTIONS, peers.BOTH,
-              scipys.FUNCTIONS)  # fmt: skip
+              scipys.FUNCTIONS, further.LAYERS)  # fmt: skip
     here = {name for table in tables for name in table if any(name in room.__all__ for room in rooms)}
     assert here == set(HOMONYMS)
+    for room, table in further.ROOMS.items():
+        assert table.keys().isdisjoint(absent._ROOMS[room].__all__)
     methods = {
         name for table in (absent._METHODS, absent._EITHER, peers.METHODS) for name in table if hasattr(xt.Array, name)
     }
