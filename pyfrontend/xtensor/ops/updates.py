@@ -122,6 +122,13 @@ class Selection:
             f"or x.isel({where}) for the elements"
         )
 
+    def __getitem__(self, key: object) -> NoReturn:
+        where = ", ".join(f"{dim}=.." for dim in self._indexers)
+        raise ArgumentTypeError(
+            f"x.at({where}) has its positions. Write all of them in one call, x.at(time=0, space=1).set(v), or "
+            f"x.isel({where}) for the elements"
+        )
+
     def __add__(self, other: object) -> NoReturn:
         self._not_an_array("add")
 

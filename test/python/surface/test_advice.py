@@ -159,6 +159,7 @@ HABITS: dict[str, tuple[Callable[[], Any], str]] = {
     "arithmetic of windows": (lambda: X.rolling(time=3) + 1, r"not an array yet. Write x.rolling\(..\).mean\(\)"),  # type: ignore[operator]
     "windows as an array": (lambda: X + X.coarsen(time=2), r"not an array yet. Write x.coarsen\(..\).mean\(\)"),  # type: ignore[operator]
     "a position in windows": (lambda: X.rolling(time=3)[0], r"Write x.rolling\(..\).mean\(\)"),  # type: ignore[index]
+    "a position in a place": (lambda: X.at(time=0)[1], r"Write all of them in one call, x.at\(time=0, space=1\)"),
     "weights that wait": (lambda: abs(X.weighted(X)), r'not an array yet. Write x.weighted\(..\).mean\("time"\)'),  # type: ignore[arg-type]
     "weights in a list": (lambda: X.weighted([1, 2]), r"Write xt.array\(\[1, 2\], dims=..\)"),  # type: ignore[arg-type]
     "labels of xt.array": (lambda: xt.array([1.0], "t", coords={}), r"x.assign_coords\(time=labels\)"),  # type: ignore[call-arg]
