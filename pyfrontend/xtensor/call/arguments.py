@@ -207,8 +207,8 @@ class Call(Gathered):
             [s.shape for s in self.specs] if abstract else []
         )  # with the sizes of dynamic dims, where a Spec has them
         if dynamic_dims:
+            _check_equal(self.specs if abstract else self.arrays, dynamic_dims)
             self.specs = [_with_dynamic(s, dynamic_dims) for s in self.specs]
-            _check_equal(self.arrays, dynamic_dims)
             self.key = (self.structure, *(s if s.is_dynamic else t for s, t in zip(self.specs, types, strict=True)))
         else:
             self.key = (self.structure, *types)
@@ -312,7 +312,7 @@ def _check_equal(arrays: Sequence[Any], dynamic: frozenset[str]) -> None:
         if a is None:
             continue
         for d, n in zip(a.dims, a.shape, strict=True):
-            if d in dynamic and seen.setdefault(d, a).sizes[d] != n:
+            if d in dynamic and n is not None and seen.setdefault(d, a).sizes[d] != n:
                 other = seen[d]
                 raise SizeError(
                     f"dim {d!r} has size {other.sizes[d]} in {describe(other.dims, other.shape)} and {n} in "

@@ -96,7 +96,8 @@ class Memory:
         largest = sorted(self.temporaries, key=lambda t: -t.bytes)
         if largest:
             together = in_units(sum(t.bytes for t in largest))
-            lines.append(f"{len(largest)} temporaries of {together} share {in_units(self.arena)}:")
+            several = f"{len(largest)} temporaries of {together} share"
+            lines.append(f"{several if len(largest) > 1 else '1 temporary has'} {in_units(self.arena)}:")
             lines.append(f"{'size':>10}  {'at':>10}  {'from the first step to the last':<{_WIDTH}}  made by")
         for t in largest[:_MOST]:
             line = (

@@ -120,6 +120,22 @@ def test_open_sizes_are_refused():
                 getattr(of, what)(*args)
 
 
+@pytest.mark.parametrize("what", ["lower", "memory", "cost", "explore"])
+def test_sizes_that_no_call_has_are_refused(what: str):
+    f = xt.jit(lambda x, y: x * y, dynamic_dims="sample")
+    sized = [xt.spec(sample=n) for n in (3, 4)]
+    for args in (sized, [xt.ones(sample=3), sized[1]], [xt.ones(sample=n) for n in (3, 4)]):
+        with pytest.raises(xt.SizeError, match=r"dim 'sample' has size 3 in \(sample: 3\) and 4 in \(sample: 4\)"):
+            getattr(f, what)(*args)
+    getattr(f, what)(xt.spec(sample=None), sized[0])  # a size that is not given goes with any
+
+
+def test_one_temporary_is_called_one():
+    memory = xt.jit(lambda x: xt.sort(x, "sample") * xt.sum(xt.sort(x, "sample"))).memory(X)
+    memory.temporaries = memory.temporaries[:1]
+    assert "\n1 temporary has " in str(memory)
+
+
 MEASURED = """
 import re, sys
 import numpy as np
