@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # Compilations that are remembered of one function, those of them that a new one is compared with, and lines of
 # functions whose latest ones are remembered.
-_MOST, _COMPARED, _MOST_LINES = 256, 32, 1024
+KEPT, _COMPARED, _MOST_LINES = 256, 32, 1024
 _SOURCES = {"disk": "from the cache on disk", "carried": "came with the function", "memory": "loaded already"}
 _LEAF = tree.structure(0)
 _NUMBER = re.compile(r"-?[0-9.]+(e[-+]?[0-9]+)?")
@@ -388,7 +388,7 @@ class History:
         self.name = name
         self.about = tuple(code for code in about if code is not None)
         self.dynamic = dynamic
-        self.records: deque[Compilation] = deque(maxlen=_MOST)
+        self.records: deque[Compilation] = deque(maxlen=KEPT)
         self.keys: deque[Key] = deque(maxlen=_COMPARED)
         self.count = 0  # of all keys that came
         self.outside: dict[str, tuple[str, Any]] = {}

@@ -17,7 +17,7 @@ from ..aot.bundle import Bundle
 from ..aot.load import Loaded, LoadedFunctions
 from ..aot.manifest import Exported
 from ..call.arguments import signature_of
-from ..call.compilations import code_of
+from ..call.compilations import KEPT, code_of
 from ..transforms.jit import Jitted
 from ..values.array import Array
 
@@ -108,7 +108,7 @@ def jitted_html(f: Jitted[..., Any]) -> str:
     rows = [("defined at", _place(f"{code.co_filename}:{code.co_firstlineno}"))] if code else []
     given = {k: v for k, v in f._options.items() if v not in ((), None)}
     rows += [(_text(f"{k}="), f"<code>{_text(repr(v))}</code>") for k, v in given.items()]
-    doc = inspect.getdoc(f.__wrapped__)
+    doc = inspect.cleandoc(f.__doc__) if isinstance(f.__doc__, str) else ""
     inside = f"<div>{_text(doc.splitlines()[0])}</div>" if doc else ""
     inside += _table(("", ""), rows) if rows else ""
     made = f.compilations
@@ -123,7 +123,8 @@ def jitted_html(f: Jitted[..., Any]) -> str:
         for c in made
     ]
     head = ("for", "device", "made in", "called at", "again, because")
-    inside += _section(f"Compilations ({len(made)})", _table(head, compiled) if made else "none so far", bool(made))
+    count = f"the last {len(made)}" if len(made) == KEPT else len(made)
+    inside += _section(f"Compilations ({count})", _table(head, compiled) if made else "none so far", bool(made))
     calls = (".explore(..)", ".lower(..).as_text(phase)", ".cost(..)", ".compilations")
     inside += _section("More", "<br>".join(f"<code>{_text(f.__name__ + call)}</code>" for call in calls))
     return _titled("xt.jit", f"{f.__name__}{signature or '(..)'}", inside)

@@ -106,6 +106,8 @@ class Jitted(Function, Pickled, Generic[P, R]):
         functools.update_wrapper(self, fn, updated=())
         if not hasattr(self, "__name__"):
             self.__name__ = name_of(fn)
+        if isinstance(fn, functools.partial):  # its own docstring is about partial
+            self.__doc__ = fn.func.__doc__
         compiler.by_tracing = by_tracing or layout is not None
         self._compiler = compiler
         self._options = {"static": static, "dynamic_dims": dynamic_dims, "device": device, "donate": donate}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -76,6 +77,24 @@ def test_arrays(has_xarray: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     for other in (xt.zeros(a=0), xt.array(2.0, ()), xt.ones({BAD: 2}, dtype="bfloat16"), xt.ones(a=200, b=300)):
         assert len(other._repr_html_()) < 60_000
         page(other)
+
+
+def test_a_part_of_a_function_has_the_text_of_the_function() -> None:
+    def add(a: Any, b: Any) -> Any:
+        """Adds both."""
+        return a + b
+
+    f = xt.jit(functools.partial(add, 2.0))
+    assert f.__doc__ == "Adds both." and "Adds both." in page(f).text and "partial application" not in page(f).text
+
+
+def test_compilations_that_are_no_longer_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("xtensor.surface.notebook.KEPT", 2)
+    f = xt.jit(lambda x: x * 2)
+    f(xt.ones(a=2))
+    assert "Compilations (1)" in page(f).text
+    f(xt.ones(a=3))
+    assert "Compilations (the last 2)" in page(f).text
 
 
 def test_jitted_functions(tmp_path: Path) -> None:
