@@ -12,8 +12,9 @@ from pytensor.graph.basic import Apply, Constant
 from ... import inverses, ops
 from ...base.errors import UnsupportedError
 from ...transforms.control import while_loop
+from .foreign import SCALARS, scalar_function
 from .graph import Checks, Run, check, fixed, found, implements
-from .values import cast, named
+from .values import cast, is_array, named
 
 # Functions whose operands first become the dtype of the result.
 _OF_RESULT: dict[str, Callable[..., Any]] = {
@@ -114,7 +115,7 @@ def function_of(op: Any, dtypes: Sequence[str], node: Apply) -> Callable[..., An
     if type(op).__name__ == "Composite":
         inner = _inner(op.fgraph)
         return lambda *xs: inner(xs)
-    if type(op).__name__ == "ScalarLoop":
+    if any(c.__name__ == "ScalarLoop" for c in type(op).__mro__):
         return _loop(op)
     dtype = np.dtype(dtypes[0])
     if f := found(_COMPARISONS, op):
@@ -134,7 +135,9 @@ def function_of(op: Any, dtypes: Sequence[str], node: Apply) -> Callable[..., An
     if type(op).__name__ == "PolyGamma":
         return lambda n, x: ops.polygamma(int(fixed(n, "the order", node)), cast(x, dtype))
     if (kind := type(op).__name__) in _BESSEL:
-        return lambda n, x: _bessel(kind, n, cast(x, dtype), node)
+        return lambda n, x: _bessel(kind, n, x, dtype)
+    if kind in SCALARS:
+        return scalar_function(kind, dtype)
     if type(op).__name__ == "Pow" and dtype.kind in "iu":
         return lambda x, n: _integer_power(cast(x, dtype), n, dtype, node)
     f = found(_OF_RESULT, op) or found(_COMPOSED, op)
@@ -153,14 +156,13 @@ _MOST_ORDER = 4
 _SERIES = {"Jv": (4.0, 24), "Iv": (16.0, 48), "Ive": (16.0, 48)}
 
 
-def _bessel(kind: str, n: Any, x: Any, node: Apply) -> Any:
-    order = float(fixed(n, "the order", node))
-    if order != round(order) or abs(order) > _MOST_ORDER:
-        raise UnsupportedError(
-            f'the mode "XTENSOR" has Bessel functions of the orders {-_MOST_ORDER} to {_MOST_ORDER}, not {order}, as '
-            f"in {node}"
-        )
-    m = int(abs(order))
+def _bessel(kind: str, n: Any, x: Any, dtype: np.dtype) -> Any:
+    """A small whole order that is known becomes compiled code, any other a call of SciPy."""
+    orders = None if is_array(n) else np.unique(n)
+    if orders is None or orders.size != 1 or orders[0] != round(orders[0]) or abs(orders[0]) > _MOST_ORDER:
+        return scalar_function(kind, dtype)(n, x)
+    order, x = int(orders[0]), cast(x, dtype)
+    m = abs(order)
     found = _BESSEL[kind][m](x) if m < 2 else _bessel_of_order(kind, m, x)
     return ops.negative(found) if kind == "Jv" and order < 0 and m % 2 else found
 
@@ -257,12 +259,15 @@ def _loop(op: Any) -> Callable[..., Any]:
 @implements("Elemwise")
 def elemwise(op: Any, node: Apply) -> Run:
     f = function_of(op.scalar_op, [v.type.dtype for v in node.outputs], node)
-    is_order = type(op.scalar_op).__name__ in ("PolyGamma", *_BESSEL)
+    kind = type(op.scalar_op).__name__
 
     def run(*xs: Any) -> Any:
         given = [named(x, v.type) for x, v in zip(xs, node.inputs, strict=True)]
-        # A constant of PyTensor that was broadcast: one order for all.
-        return f(np.unique(fixed(xs[0], "the order", node)).item(), given[1]) if is_order else f(*given)
+        if kind == "PolyGamma":  # a constant of PyTensor that was broadcast: one order for all
+            return f(np.unique(fixed(xs[0], "the order", node)).item(), given[1])
+        if kind in _BESSEL and not is_array(xs[0]) and np.unique(xs[0]).size == 1:
+            given[0] = np.unique(xs[0]).astype(node.inputs[0].type.dtype)[0]
+        return f(*given)
 
     return run
 
