@@ -94,6 +94,59 @@ static void expand(arith::TruncFOp op) {
   op.getInMutable().assign(once.value);
 }
 
+/// If `isOutside` holds in some lane, `call` gets `inside` as its first argument, and the result of
+/// such lanes is that of `outside`, which gets the result of the call. Else it stays as it is.
+static void callInside(Scalars &s, Operation *call, Bit isOutside, Real inside,
+                       function_ref<Real(Real)> outside) {
+  Type type = call->getResult(0).getType();
+  auto branch = scf::IfOp::create(s, type, s.any(isOutside), /*withElseRegion=*/true);
+  call->getResult(0).replaceAllUsesWith(branch.getResult(0));
+  OpBuilder::InsertionGuard guard(s);
+  s.setInsertionPointToStart(branch.thenBlock());
+  Operation *copy = s.clone(*call);
+  copy->setOperand(0, inside.value);
+  Real result{copy->getResult(0), &s};
+  scf::YieldOp::create(s, select(isOutside, outside(result), result).value);
+  s.setInsertionPointToStart(branch.elseBlock());
+  auto yield = scf::YieldOp::create(s, call->getResult(0));
+  call->moveBefore(yield);
+}
+
+/// libmvec calls libm for each lane whose argument is at the end of the domain of a logarithm,
+/// `least`, or outside of it. Such lanes get the argument 1, and their results are known.
+static void keepInDomain(Operation *log, double least) {
+  OpBuilder b(log);
+  Scalars s(log->getLoc(), b, log->getResult(0).getType(), /*fuses=*/true, nullptr);
+  Real x{log->getOperand(0), &s};
+  Bit isOutside = !(x > least);
+  callInside(s, log, isOutside, select(isOutside, 1.0, x),
+             [&](Real) { return select(x == least, -s.infinity(), s.nan()); });
+}
+
+/// The same of powers: the library gets sizes above 0. A negative number has powers only if the
+/// exponent is an integer.
+static void keepInDomain(math::PowFOp op) {
+  OpBuilder b(op);
+  Scalars s(op.getLoc(), b, op.getType(), /*fuses=*/true, nullptr);
+  Real x{op.getLhs(), &s}, y{op.getRhs(), &s};
+  Bit isOutside = !(x > 0.0);
+  callInside(s, op, isOutside, select(x < 0.0, abs(x), select(isOutside, 2.0, x)), [&](Real power) {
+    Real half = y * 0.5;
+    Bit isInteger = floor(y) == y, isOdd = isInteger & !(floor(half) == half);
+    Bit isZero = x == 0.0, hasNone = (x < 0.0) & (x > -s.infinity()) & !isInteger;
+    Real ofZero = select(y > 0.0, s.real(0.0), select(y < 0.0, s.infinity(), power));
+    Real size = select(isZero, ofZero, power);
+    Real signedSize = select(isOdd, withSignOf(size, x), size);
+    return select(hasNone | (isNan(x) & !(y == 0.0)), s.nan(), signedSize);
+  });
+}
+
+/// Whether vectors of the op are a call of libmvec, if it is there.
+static bool isLibraryCall(Operation *op) {
+  auto type = dyn_cast<VectorType>(op->getResult(0).getType());
+  return type && (isa<math::PowFOp, math::Log10Op>(op) || type.getElementType().isF64());
+}
+
 namespace {
 
 bool hasPolynomial(StringRef name) {
@@ -162,6 +215,17 @@ struct ExpandMathPass : xtensor::impl::ExpandMathBase<ExpandMathPass> {
         expand(rest);
       else
         expand(cast<arith::TruncFOp>(op));
+    SmallVector<Operation *> calls;
+    getOperation().walk([&](Operation *op) {
+      if (isa<math::PowFOp, math::LogOp, math::Log2Op, math::Log10Op, math::Log1pOp>(op) &&
+          isLibraryCall(op))
+        calls.push_back(op);
+    });
+    for (Operation *op : calls)
+      if (auto power = dyn_cast<math::PowFOp>(op))
+        keepInDomain(power);
+      else
+        keepInDomain(op, isa<math::Log1pOp>(op) ? -1.0 : 0.0);
     SmallVector<Operation *> ops; // the driver visits these and what replaces them, nothing else
     getOperation().walk([&](Operation *op) {
       if (isa_and_nonnull<math::MathDialect>(op->getDialect()) &&

@@ -71,6 +71,8 @@ public:
     return wide ? whenWide : single;
   }
   Real evaluate(const Polynomial &p, Real x);
+  /// Whether c holds in some lane.
+  mlir::Value any(Bit c);
   /// `chosen()` where c holds. CPUs compute it only if c holds in some lane.
   Real choose(Bit c, llvm::function_ref<Real()> chosen, Real otherwise);
   llvm::SmallVector<Real> choose(Bit c, llvm::function_ref<llvm::SmallVector<Real>()> chosen,
@@ -111,8 +113,6 @@ public:
   }
 
 private:
-  /// Whether c holds in some lane.
-  mlir::Value any(Bit c);
   mlir::Value constant(mlir::TypedAttr value);
   Word wordOf(Real x, unsigned shift);
 

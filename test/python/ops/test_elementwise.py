@@ -480,6 +480,31 @@ def test_hypot_and_logaddexp_at_the_edges() -> None:
     assert xt.hypot(1e300, 1e300).item() == pytest.approx(2**0.5 * 1e300)
 
 
+@pytest.mark.parametrize("dtype", ("f4", "f8"))
+def test_powers_and_logarithms_at_the_edges_of_their_domains(dtype: str) -> None:
+    """In vectors where one lane or all of them are outside."""
+    tiny = float(np.nextafter(np.zeros((), dtype), np.ones((), dtype)))
+    large = 2.0**24 if dtype == "f4" else 2.0**53  # from here on, all numbers are even
+    sizes = [0.0, tiny, 1e-30, 0.5, 1, 2, 2.5, 3, 7, 1e30, large - 1, large, large + 2, np.inf]
+    values = np.array([*sizes, *(-x for x in sizes), np.nan], dtype)
+    x, y = (v.ravel() for v in np.meshgrid(values, values))
+    alone = np.full(50, 1.5, dtype)
+    alone[7] = -2
+    for bases, exponents in ((x, y), (alone, np.full(50, 3, dtype)), (alone, np.full(50, 0.5, dtype))):
+        with np.errstate(all="ignore"):
+            want = np.power(bases, exponents)
+        got = (xt.array(bases, "i") ** xt.array(exponents, "i")).values
+        np.testing.assert_allclose(got, want, rtol=1e-6 if dtype == "f4" else 1e-14)
+        np.testing.assert_array_equal(np.signbit(got)[~np.isnan(want)], np.signbit(want)[~np.isnan(want)])
+    for name in ("log", "log2", "log10", "log1p"):
+        for numbers in (x, alone):
+            with np.errstate(all="ignore"):
+                want = getattr(np, name)(numbers)
+            np.testing.assert_allclose(
+                getattr(xt, name)(xt.array(numbers, "i")).values, want, rtol=2e-6 if dtype == "f4" else 1e-14
+            )
+
+
 def test_isclose() -> None:
     v, w = np.array([1, 1, np.inf, np.nan, 0]), np.array([1 + 1e-9, 1.1, np.inf, np.nan, 1e-9])
     x, y = xt.array(v, dims="a"), xt.array(w, dims="a")
