@@ -51,7 +51,7 @@ int64_t LoopEmitter::chooseUnroll() const {
     return 1;
   bool isReduced = kernel.isReduced(vectorLoop);
   int64_t cost = costOfPoint(), unroll = isReduced ? kReductionUnroll : kColumnUnroll;
-  if (sumsRows())
+  if (whyTogether() != Together::None)
     unroll = kRowUnroll;
   while (unroll > 1 && unroll * cost > 32)
     unroll /= 2;

@@ -46,7 +46,8 @@ private:
   int64_t costOfPoint() const;
   int64_t registersOfPoint() const;
   int64_t chooseUnroll() const;
-  bool sumsRows() const;
+  enum class Together { None, Shared, Neighbours };
+  Together whyTogether() const;
   int64_t rowsTogether() const;
 
   // Loops.

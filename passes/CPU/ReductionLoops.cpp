@@ -11,10 +11,14 @@ using namespace xtensor::cpu;
 /// about 1 + ln n of each lane find something, and those that the processor does not foresee take
 /// 15 cycles.
 static constexpr int64_t kStepsPerLane = 16;
-/// Rows that are summed at once: what they share is loaded once, and the hardware prefetcher reads
-/// ahead in each of them.
-static constexpr int64_t kRowsAtOnce = 4;
-/// Elements of rows that gain from it.
+/// Long rows that are combined with one row, as in the product of a matrix and a vector: what they
+/// share is loaded once, and the hardware prefetcher reads ahead in each of them. Sums of one
+/// operand come from memory as fast row by row.
+static constexpr int64_t kSharingRows = 4;
+/// Short rows that are neighbours, of a sum that jumps to the next ones after each: several are one
+/// run of memory.
+static constexpr int64_t kNeighbours = 16;
+/// Elements of a long row.
 static constexpr int64_t kLongRow = 512;
 /// Ops of a point of them, at most: more of them than a processor has in flight gain nothing.
 static constexpr int64_t kMostJammed = 64;
@@ -38,30 +42,44 @@ Value LoopEmitter::lastLanes(int64_t count) {
   return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, on));
 }
 
-/// Whether a long row is combined with what all rows share, as in the product of a matrix and a
-/// vector. Sums of one operand come from memory as fast row by row.
-bool LoopEmitter::sumsRows() const {
+/// Why rows are summed several at a time.
+LoopEmitter::Together LoopEmitter::whyTogether() const {
   if (vectorLoop < 0 || !kernel.isReduced(vectorLoop) || kernel.scan() || tile || outer.empty() ||
-      kernel.ranges[outer.back()].is(1))
-    return false;
+      kernel.ranges[outer.back()].is(1) ||
+      !llvm::all_of(accumulators, [](const Accumulator &a) { return bool(a.combiner); }))
+    return Together::None;
   const Extent &length = kernel.ranges[vectorLoop];
-  if (length.isConstant() && length.constant < kLongRow)
-    return false;
-  bool hasRows = false, hasShared = false;
+  bool isLong = !length.isConstant() || length.constant >= kLongRow;
+  bool hasRows = false, hasShared = false, hasNeighbours = false;
   for (const Stage &stage : kernel.stages)
     for (const Access &access : stage.operands)
-      if (access.base && access.strides[vectorLoop].is(1))
-        (access.isInvariant(outer.back()) ? hasShared : hasRows) = true;
-  return hasRows && hasShared && llvm::all_of(accumulators, [](const Accumulator &a) {
-           return a.combiner && a.combiner->kind == vector::CombiningKind::ADD;
-         });
+      if (access.base && access.strides[vectorLoop].is(1)) {
+        bool isShared = access.isInvariant(outer.back());
+        hasShared |= isShared;
+        hasRows |= !isShared;
+        hasNeighbours |= access.strides[outer.back()] == length;
+      }
+  // The extrema of floats look for NaN: this takes longer than memory, but for the shortest rows.
+  bool extrema = llvm::any_of(accumulators, [](const Accumulator &a) {
+    return a.combiner->kind == vector::CombiningKind::MAXIMUMF ||
+           a.combiner->kind == vector::CombiningKind::MINIMUMF;
+  });
+  if (!isLong)
+    return hasNeighbours && !reduced.empty() && (!extrema || length.constant <= 2 * width)
+               ? Together::Neighbours
+               : Together::None;
+  bool adds = llvm::all_of(accumulators, [](const Accumulator &a) {
+    return a.combiner->kind == vector::CombiningKind::ADD;
+  });
+  return hasRows && hasShared && adds ? Together::Shared : Together::None;
 }
 
 /// How many rows are reduced at once. Each has the same sums in the same order as alone.
 int64_t LoopEmitter::rowsTogether() const {
-  if (!sumsRows())
+  Together why = whyTogether();
+  if (why == Together::None)
     return 1;
-  int64_t rows = kRowsAtOnce, unroll = chooseUnroll();
+  int64_t rows = why == Together::Shared ? kSharingRows : kNeighbours, unroll = chooseUnroll();
   int64_t registers = target.bits >= 512 ? 16 : 8; // half of them
   while (rows > 1 && (rows * unroll * costOfPoint() > kMostJammed ||
                       rows * unroll * registersOfPoint() > registers))

@@ -23,8 +23,8 @@ static constexpr int64_t kWantedBlocks = 16;
 static constexpr int64_t kMaxShown = int64_t(1) << 22;
 /// Rows of an iteration that transposes: they fill cache lines of what is read.
 static constexpr int64_t kTileRows = 64;
-/// Rows that are reduced at once.
-static constexpr int64_t kRowsTogether = 4;
+/// Rows that are reduced at once: see ReductionLoops.cpp.
+static constexpr int64_t kSharingRows = 4, kNeighbours = 16;
 /// Columns per block: a multiple of a cache line, at least two vectors long.
 static constexpr int64_t kMinColumns = 64, kMaxColumns = 512;
 
@@ -298,15 +298,23 @@ void SharedDims::takeRowsTogether(Plan &plan) const {
   ForallDim &rows = plan.dims.back();
   linalg::GenericOp op = loops[0].first;
   unsigned loop = loops[0].second[rows.shared];
-  bool shares = llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
-    AffineMap map = op.getMatchingIndexingMap(operand);
-    return map.getNumResults() && !map.isFunctionOfDim(loop);
-  });
-  int64_t size = sizes[rows.shared];
-  if (!shares || rows.block != 1 || !plain[rows.shared] || ShapedType::isDynamic(size) ||
-      plan.iterations < kEnoughIterations * kRowsTogether)
+  auto isReduced = [&](AffineExpr expr) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    return dim && op.getIteratorTypesArray()[dim.getPosition()] == utils::IteratorType::reduction;
+  };
+  bool shares = false, hasNeighbours = false;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    ArrayRef<AffineExpr> dims = op.getMatchingIndexingMap(operand).getResults();
+    AffineExpr row = getAffineDimExpr(loop, op.getContext());
+    shares |= !dims.empty() && !llvm::is_contained(dims, row);
+    hasNeighbours |= dims.size() > 2 && dims[dims.size() - 2] == row && isReduced(dims.back()) &&
+                     llvm::any_of(dims.drop_back(2), isReduced);
+  }
+  int64_t size = sizes[rows.shared], together = hasNeighbours ? kNeighbours : kSharingRows;
+  if (!(shares || hasNeighbours) || rows.block != 1 || !plain[rows.shared] ||
+      ShapedType::isDynamic(size) || plan.iterations < kEnoughIterations * together)
     return;
-  rows.block = chooseBlock(size, kRowsTogether, 1);
+  rows.block = chooseBlock(size, together, 1);
   plan.iterations = plan.iterations / Amount::ofSize(size) * blocksOf(size, rows.block);
   plan.workPerIteration = largestIterations / plan.iterations;
 }

@@ -51,7 +51,8 @@ struct SharedDims {
                     llvm::ArrayRef<std::pair<unsigned, unsigned>> pairs) const;
   /// The forall that suits these dims; none if nothing can run in parallel.
   std::optional<Plan> plan() const;
-  /// Gives an iteration several rows if a single op reads what they share: see ReductionLoops.cpp.
+  /// Gives an iteration several rows if a single op reads what they share, or jumps from one row
+  /// of each of several matrices to the next: see ReductionLoops.cpp.
   void takeRowsTogether(Plan &plan) const;
   /// Whether a block of columns has scans along so many rows that a workgroup cannot hold what they
   /// exchange.

@@ -39,3 +39,21 @@ func.func @sum(%a: memref<8x1024xf32>, %y: memref<8xf32>) {
   }
   return
 }
+
+#abc = affine_map<(b, a, c) -> (a, b, c)>
+#b = affine_map<(b, a, c) -> (b)>
+
+// Neighbouring rows of sixteen elements are one run of memory, before the sum jumps to the next matrix.
+// CHECK-LABEL: func.func @neighbours
+// CHECK: scf.for {{.*}} iter_args
+// CHECK-COUNT-16: vector.load
+// CHECK: scf.yield
+// CHECK-COUNT-16: vector.reduction <add>
+func.func @neighbours(%x: memref<8x16x16xf32>, %y: memref<16xf32>) {
+  linalg.generic {indexing_maps = [#abc, #b], iterator_types = ["parallel", "reduction", "reduction"]} ins(%x : memref<8x16x16xf32>) outs(%y : memref<16xf32>) {
+  ^bb0(%e: f32, %o: f32):
+    %s = arith.addf %o, %e : f32
+    linalg.yield %s : f32
+  }
+  return
+}

@@ -1,4 +1,5 @@
-"""Products of matrices and vectors, of which several rows are summed at once (passes/CPU/ReductionLoops.cpp)."""
+"""Reductions of several rows at once (passes/CPU/ReductionLoops.cpp): products of matrices and vectors, and rows of
+each of several matrices."""
 
 from __future__ import annotations
 
@@ -40,3 +41,19 @@ def test_open_sizes() -> None:
         v = np.arange(length) % 5.0
         np.testing.assert_array_equal(f(xt.array(a, ("i", "j")), xt.array(v, "j")).values, a @ v)
     assert len(f.compilations) == 1
+
+
+@pytest.mark.parametrize("dtype", ("f4", "f8", "u1", "i4", "bfloat16"))
+def test_rows_of_several_matrices(dtype: str) -> None:
+    for sizes in ((20, 1024, 16), (5, 1003, 7), (64, 1100, 33), (3, 2000, 100), (2, 4096, 600), (2, 5, 16)):
+        numbers = np.random.default_rng(sum(sizes)).integers(0, 3, sizes)
+        x = xt.array(numbers, ("a", "b", "c")).astype(dtype)
+        whole = xt.jit(lambda x: xt.sum(x.astype("f4"), ("a", "c")))(x)
+        np.testing.assert_array_equal(whole.values, numbers.sum((0, 2)))
+        largest = xt.jit(lambda x: xt.max(x, ("a", "c")))(x)
+        np.testing.assert_array_equal(np.asarray(largest.astype("i8")), numbers.max((0, 2)))
+    x = np.full((7, 1027, 16), 0.1)
+    x[3, 500, 2] = np.nan
+    sums, largest = xt.jit(lambda x: (xt.sum(x, ("a", "c")), xt.max(x, ("a", "c"))))(xt.array(x, ("a", "b", "c")))
+    assert np.isnan(sums.values[500]) and np.isnan(largest.values[500])
+    assert len(set(np.delete(sums.values, 500).tolist())) == 1
