@@ -89,6 +89,19 @@ bool xtensor::cpu::isTransposed(const Access &access, unsigned vectorLoop, unsig
   return !step.is(1) && !step.is(-1) && !step.is(2) && access.strides[across].is(1);
 }
 
+/// Whether `access` is read at every step of another loop, a reduced one, along which it has whole
+/// vectors: lanes along `loop` would gather all of it.
+static bool isReducedInVectors(const Kernel &kernel, const Access &access, unsigned loop,
+                               int64_t width) {
+  for (unsigned other = 0; other < kernel.ranges.size(); ++other) {
+    const Extent &range = kernel.ranges[other];
+    if (other != loop && kernel.isReduced(other) && access.strides[other].is(1) &&
+        !(range.isConstant() && range.constant < width))
+      return true;
+  }
+  return false;
+}
+
 /// The loop along which most operands are contiguous; -1 if no loop is worth it.
 static int chooseVectorLoop(const Kernel &kernel, int64_t width) {
   if (!llvm::all_of(kernel.stages, [](const Stage &s) { return s.vectorizable; }))
@@ -113,7 +126,14 @@ static int chooseVectorLoop(const Kernel &kernel, int64_t width) {
         bool written = i >= stage.numInputs();
         bool unit = a.strides[loop].is(1) || (!written && a.strides[loop].is(-1)) ||
                     stripLoop(kernel, a, loop, width, written) >= 0;
-        score += unit ? (written ? 6 : 4) : written ? -8 : isInSteps(a.strides[loop]) ? 1 : -2;
+        if (unit)
+          score += written ? 6 : 4;
+        else if (written)
+          score -= 8;
+        else if (isInSteps(a.strides[loop]))
+          score += 1;
+        else // a search has rules of its own, above
+          score -= !stage.search && isReducedInVectors(kernel, a, loop, width) ? 12 : 2;
       }
     }
     int64_t few = isTiled && width > kWidestStrip ? kWidestStrip : 3;

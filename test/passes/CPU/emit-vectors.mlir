@@ -268,3 +268,23 @@ func.func @one_left(%x: memref<17xi64>, %y: memref<17xi32>) {
   }
   return
 }
+
+#rows = affine_map<(d0, d1) -> (d0)>
+
+// Two of three operands are contiguous along the rows' dim, but x is read at every step: vectors are
+// parts of its rows, and no lanes gather it.
+// CHECK-LABEL: func.func @centered
+// CHECK-NOT: vector.gather
+// CHECK: vector.reduction <add>
+// CHECK-NOT: vector.gather
+// CHECK: return
+func.func @centered(%x: memref<32x64xf32>, %mean: memref<32xf32>, %y: memref<32xf32>) {
+  linalg.generic {indexing_maps = [#id2, #rows, #rows], iterator_types = ["parallel", "reduction"]} ins(%x, %mean : memref<32x64xf32>, memref<32xf32>) outs(%y : memref<32xf32>) {
+  ^bb0(%a: f32, %m: f32, %o: f32):
+    %d = arith.subf %a, %m : f32
+    %p = arith.mulf %d, %d : f32
+    %r = arith.addf %o, %p : f32
+    linalg.yield %r : f32
+  }
+  return
+}
