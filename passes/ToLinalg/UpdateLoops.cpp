@@ -30,9 +30,11 @@ static constexpr int64_t kCopyPerPosition = 128;
 /// updates are worth sharing.
 static constexpr int64_t kFewUpdates = 256;
 
-/// Elements of a block of rows, which the first cache holds, and its least rows: each block looks
-/// at all positions.
-static constexpr int64_t kSliceElements = 4096, kLeastRows = 16;
+/// Elements of a block of rows, which the first cache holds. Each block looks at all positions, so
+/// it has more rows if these are long: up to so many bytes, and so many rows at least and at most.
+/// Rows that are a multiple of kWayBytes apart share their places in the first cache.
+static constexpr int64_t kSliceElements = 4096, kSliceBytes = 64 * 1024, kFewRows = 4,
+                         kManyRows = 16, kWayBytes = 4096;
 
 static Amount product(ArrayRef<int64_t> sizes) { return Amount::ofSizes(sizes); }
 
@@ -273,8 +275,13 @@ int64_t UpdateLoops::rowsOfSlices() const {
     return 0;
   int64_t size = type.getShape().front();
   Amount row = product(type.getShape().drop_front());
-  int64_t rows = std::max<Amount>(kLeastRows, kSliceElements / std::max<Amount>(row, 1)).count();
-  return ShapedType::isDynamic(size) || size < 2 * rows ? 0 : rows;
+  row = std::max<Amount>(row, 1);
+  Amount bytes = row * llvm::divideCeil(memory.getIntOrFloatBitWidth(), 8);
+  bool sharePlaces = bytes.count() % kWayBytes == 0;
+  Amount rows =
+      sharePlaces ? Amount(kFewRows) : std::clamp<Amount>(kSliceBytes / bytes, kFewRows, kManyRows);
+  rows = std::max<Amount>(rows, kSliceElements / row);
+  return ShapedType::isDynamic(size) || size < (rows * 2).count() ? 0 : rows.count();
 }
 
 Value UpdateLoops::inSlices() {
