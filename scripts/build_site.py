@@ -43,7 +43,7 @@ SECTIONS = {
         "docs/semantics", "docs/jit", "docs/control_flow", "docs/gradients", "docs/vectorize", "docs/updates",
         "docs/windows", "docs/scans", "docs/samples", "docs/linalg", "docs/random", "docs/complex", "docs/fft",
         "docs/nn", "docs/optim", "docs/devices", "docs/aot", "docs/security", "docs/debugging",
-        "docs/profiling", "docs/explorer", "docs/editors", "docs/errors", "docs/environment",
+        "docs/profiling", "docs/speed", "docs/explorer", "docs/editors", "docs/errors", "docs/environment",
     ],
     "Neighbours": ["docs/jax", "docs/stablehlo", "docs/torch", "docs/pytensor", "docs/dask", "docs/scale"],
     "How it works": [
