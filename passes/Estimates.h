@@ -108,6 +108,14 @@ constexpr int64_t kSmallArray = 4096;
 /// Elements that a thread fills, copies or updates before another one is worth waking.
 constexpr int64_t kSharedElements = 1 << 16;
 
+/// Long rows that are reduced at once, if they share an operand, as in the product of a matrix and
+/// a vector: what they share is loaded once, and the hardware prefetcher reads ahead in each of
+/// them. Sums of one operand come from memory as fast row by row.
+constexpr int64_t kSharingRows = 4;
+/// Short rows that are neighbours, of a sum that jumps to the next ones after each: several are one
+/// run of memory.
+constexpr int64_t kNeighbours = 16;
+
 /// How sums are cut. A sum is rounded as it is cut, so these are the same on every machine: they
 /// are not derived from its caches.
 namespace cut {

@@ -33,6 +33,9 @@ private:
   static int64_t fit(int64_t n) { return llvm::bit_floor<uint64_t>(n); }
 };
 
+/// Rows that are a multiple of this many bytes apart share their places in the first cache.
+constexpr int64_t kWayBytes = 4096;
+
 /// The caches of this machine. XTENSOR_CACHES="L1,L2" (bytes) takes their place.
 Caches cachesOfHost();
 

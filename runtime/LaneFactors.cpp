@@ -35,6 +35,27 @@ XT_INLINE void addToAll(int64_t count, const T *__restrict summand, T *__restric
 }
 
 template <typename T>
+XT_INLINE void makeIdentity(int64_t m, int64_t n, T *__restrict a) {
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j)
+      for (int64_t v = 0; v < kMatrixLanes; ++v)
+        a[(i * n + j) * kMatrixLanes + v] = T(i == j);
+}
+
+/// The largest absolute value of each matrix, of elements `stride` places apart.
+template <typename T>
+XT_INLINE void largestOf(int64_t count, const T *__restrict x, int64_t stride,
+                         T *__restrict largest) {
+  for (int64_t v = 0; v < kMatrixLanes; ++v)
+    largest[v] = 0;
+  for (int64_t k = 0; k < count; ++k)
+    for (int64_t v = 0; v < kMatrixLanes; ++v) {
+      T size = std::abs(x[k * stride * kMatrixLanes + v]);
+      largest[v] = size > largest[v] ? size : largest[v];
+    }
+}
+
+template <typename T>
 XT_INLINE void luLanes(int64_t n, T *__restrict a, int32_t *__restrict order,
                        T *__restrict parity) {
   auto element = [&](int64_t i, int64_t j) { return a + (i * n + j) * kMatrixLanes; };
@@ -210,13 +231,8 @@ XT_INLINE void reflections(int64_t m, int64_t n, T *__restrict a, T *__restrict 
   replaceNonfinite(m, n, a, finite);
   for (int64_t j = 0; j < k; ++j) {
     T *first = element(j, j), *tau = taus + j * kMatrixLanes;
-    T below[kMatrixLanes] = {}, largest[kMatrixLanes], sum[kMatrixLanes] = {},
-      divisor[kMatrixLanes];
-    for (int64_t i = j + 1; i < m; ++i)
-      for (int64_t v = 0; v < kMatrixLanes; ++v) {
-        T size = std::abs(element(i, j)[v]);
-        below[v] = size > below[v] ? size : below[v];
-      }
+    T below[kMatrixLanes], largest[kMatrixLanes], sum[kMatrixLanes] = {}, divisor[kMatrixLanes];
+    largestOf(m - j - 1, first + n * kMatrixLanes, n, below);
     for (int64_t v = 0; v < kMatrixLanes; ++v) {
       T size = std::abs(first[v]);
       largest[v] = size > below[v] ? size : below[v] > 0 ? below[v] : T(1);
@@ -241,10 +257,7 @@ XT_INLINE void reflections(int64_t m, int64_t n, T *__restrict a, T *__restrict 
         element(i, j)[v] /= divisor[v];
     reflect(m, n, j, a, tau, a, n, j + 1, n);
   }
-  for (int64_t i = 0; i < m; ++i)
-    for (int64_t j = 0; j < k; ++j)
-      for (int64_t v = 0; v < kMatrixLanes; ++v)
-        q[(i * k + j) * kMatrixLanes + v] = T(i == j);
+  makeIdentity(m, k, q);
   for (int64_t j = k - 1; j >= 0; --j)
     reflect(m, n, j, a, taus + j * kMatrixLanes, q, k, j, k);
   for (int64_t j = 0; j < n; ++j)
@@ -268,25 +281,30 @@ XT_INLINE void exchange(const T *__restrict which, T *__restrict x, T *__restric
   }
 }
 
-/// x and y turned by the angle with this sine, and with sine / (1 + cosine) `half`.
+/// Angles by which pairs of rows turn: sines, and sine / (1 + cosine).
 template <typename T>
-XT_INLINE void turn(const T *__restrict sine, const T *__restrict half, T *__restrict x,
-                    T *__restrict y) {
-  for (int64_t v = 0; v < kMatrixLanes; ++v) {
-    T first = x[v], second = y[v];
-    x[v] = first - sine[v] * (second + half[v] * first);
-    y[v] = second + sine[v] * (first - half[v] * second);
-  }
-}
+struct Angles {
+  T sine[kMatrixLanes], half[kMatrixLanes];
 
-/// Of the angle that makes a symmetric 2 x 2 matrix diagonal: `difference` of the diagonal, and the
-/// element beside it.
-template <typename T>
-XT_INLINE T tangentOf(bool turns, T difference, T beside) {
-  T ratio = difference / (turns ? 2 * beside : T(1));
-  T size = 1 / (std::abs(ratio) + std::sqrt(ratio * ratio + 1));
-  return !turns ? T(0) : ratio < 0 ? -size : size;
-}
+  /// Makes a symmetric 2 x 2 matrix of lane v diagonal where `turns` holds: `difference` is that of
+  /// its diagonal, and `beside` the element beside it. Returns the tangent.
+  XT_INLINE T set(int64_t v, bool turns, T difference, T beside) {
+    T ratio = difference / (turns ? 2 * beside : T(1));
+    T size = 1 / (std::abs(ratio) + std::sqrt(ratio * ratio + 1));
+    T tangent = !turns ? T(0) : ratio < 0 ? -size : size;
+    T cosine = 1 / std::sqrt(tangent * tangent + 1);
+    sine[v] = tangent * cosine;
+    half[v] = sine[v] / (1 + cosine);
+    return tangent;
+  }
+  XT_INLINE void turn(T *__restrict x, T *__restrict y) const {
+    for (int64_t v = 0; v < kMatrixLanes; ++v) {
+      T first = x[v], second = y[v];
+      x[v] = first - sine[v] * (second + half[v] * first);
+      y[v] = second + sine[v] * (first - half[v] * second);
+    }
+  }
+};
 
 /// One pass over all pairs of rows of the symmetric A, of which the upper triangle is kept; rows of
 /// V turn with those of A. Whether anything turned.
@@ -298,16 +316,13 @@ XT_INLINE bool rotateAll(int64_t n, T *__restrict a, T *__restrict vectors) {
   for (int64_t p = 0; p < n; ++p)
     for (int64_t q = p + 1; q < n; ++q) {
       T *pp = element(p, p), *pq = element(p, q), *qq = element(q, q);
-      T sine[kMatrixLanes], half[kMatrixLanes];
+      Angles<T> angles;
       int turned = 0;
       for (int64_t v = 0; v < kMatrixLanes; ++v) {
         // A is scaled: its largest element is between 1 and 2.
         bool turns = (pq[v] * pq[v] > kEpsilon * kEpsilon * std::abs(pp[v] * qq[v])) &
                      (std::abs(pq[v]) > kEpsilon * kEpsilon);
-        T tangent = tangentOf(turns, qq[v] - pp[v], pq[v]);
-        T cosine = 1 / std::sqrt(tangent * tangent + 1);
-        sine[v] = tangent * cosine;
-        half[v] = sine[v] / (1 + cosine);
+        T tangent = angles.set(v, turns, qq[v] - pp[v], pq[v]);
         pp[v] -= tangent * pq[v];
         qq[v] += tangent * pq[v];
         pq[v] = turns ? T(0) : pq[v];
@@ -317,14 +332,13 @@ XT_INLINE bool rotateAll(int64_t n, T *__restrict a, T *__restrict vectors) {
         continue;
       any = true;
       for (int64_t k = 0; k < p; ++k)
-        turn(sine, half, element(k, p), element(k, q));
+        angles.turn(element(k, p), element(k, q));
       for (int64_t k = p + 1; k < q; ++k)
-        turn(sine, half, element(p, k), element(k, q));
+        angles.turn(element(p, k), element(k, q));
       for (int64_t k = q + 1; k < n; ++k)
-        turn(sine, half, element(p, k), element(q, k));
+        angles.turn(element(p, k), element(q, k));
       for (int64_t k = 0; k < n; ++k)
-        turn(sine, half, vectors + (p * n + k) * kMatrixLanes,
-             vectors + (q * n + k) * kMatrixLanes);
+        angles.turn(vectors + (p * n + k) * kMatrixLanes, vectors + (q * n + k) * kMatrixLanes);
     }
   return any;
 }
@@ -334,12 +348,8 @@ template <typename T>
 XT_INLINE void scalesOf(int64_t count, const T *__restrict a, T *__restrict scale) {
   using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
   constexpr Bits kExponent = sizeof(T) == 4 ? Bits(0x7f800000) : Bits(0x7ff0000000000000);
-  T largest[kMatrixLanes] = {};
-  for (int64_t k = 0; k < count; ++k)
-    for (int64_t v = 0; v < kMatrixLanes; ++v) {
-      T size = std::abs(a[k * kMatrixLanes + v]);
-      largest[v] = size > largest[v] ? size : largest[v];
-    }
+  T largest[kMatrixLanes];
+  largestOf(count, a, 1, largest);
   for (int64_t v = 0; v < kMatrixLanes; ++v) {
     Bits bits;
     std::memcpy(&bits, &largest[v], sizeof bits);
@@ -353,14 +363,10 @@ XT_INLINE void scalesOf(int64_t count, const T *__restrict a, T *__restrict scal
 /// As signOfColumn, for each matrix: elements are `stride` places apart.
 template <typename T>
 XT_INLINE void signsOf(int64_t count, const T *__restrict x, int64_t stride, T *__restrict sign) {
-  T largest[kMatrixLanes] = {};
+  T largest[kMatrixLanes];
+  largestOf(count, x, stride, largest);
   for (int64_t v = 0; v < kMatrixLanes; ++v)
     sign[v] = 1;
-  for (int64_t k = 0; k < count; ++k)
-    for (int64_t v = 0; v < kMatrixLanes; ++v) {
-      T size = std::abs(x[k * stride * kMatrixLanes + v]);
-      largest[v] = size > largest[v] ? size : largest[v];
-    }
   for (int64_t k = count - 1; k >= 0; --k)
     for (int64_t v = 0; v < kMatrixLanes; ++v) {
       T element = x[k * stride * kMatrixLanes + v];
@@ -389,10 +395,7 @@ XT_INLINE void rotations(int64_t n, T *__restrict a, T *__restrict values, T *__
       for (int64_t v = 0; v < kMatrixLanes; ++v)
         element(i, j)[v] =
             T(0.5) * (element(i, j)[v] / scale[v]) + T(0.5) * (element(j, i)[v] / scale[v]);
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t j = 0; j < n; ++j)
-      for (int64_t v = 0; v < kMatrixLanes; ++v)
-        vector(i, j)[v] = T(i == j);
+  makeIdentity(n, n, vectors);
   for (int pass = 0; pass < kMostPasses && rotateAll(n, a, vectors); ++pass)
     ;
   for (int64_t i = 0; i < n; ++i)
@@ -443,24 +446,19 @@ XT_INLINE bool separateAll(int64_t m, int64_t n, T *__restrict b, T *__restrict 
           xy[v] += first * second;
           yy[v] += second * second;
         }
-      T sine[kMatrixLanes], half[kMatrixLanes];
+      Angles<T> angles;
       int turned = 0;
       for (int64_t v = 0; v < kMatrixLanes; ++v) {
         bool turns = xy[v] * xy[v] > kEpsilon * kEpsilon * xx[v] * yy[v];
-        T tangent = tangentOf(turns, yy[v] - xx[v], xy[v]);
-        T cosine = 1 / std::sqrt(tangent * tangent + 1);
-        sine[v] = tangent * cosine;
-        half[v] = sine[v] / (1 + cosine);
-        turned |= tangent != 0;
+        turned |= angles.set(v, turns, yy[v] - xx[v], xy[v]) != 0;
       }
       if (turned == 0)
         continue;
       any = true;
       for (int64_t k = 0; k < m; ++k)
-        turn(sine, half, x + k * kMatrixLanes, y + k * kMatrixLanes);
+        angles.turn(x + k * kMatrixLanes, y + k * kMatrixLanes);
       for (int64_t k = 0; k < n; ++k)
-        turn(sine, half, vectors + (p * n + k) * kMatrixLanes,
-             vectors + (q * n + k) * kMatrixLanes);
+        angles.turn(vectors + (p * n + k) * kMatrixLanes, vectors + (q * n + k) * kMatrixLanes);
     }
   return any;
 }
@@ -476,10 +474,7 @@ XT_INLINE void singular(int64_t m, int64_t n, T *__restrict b, T *__restrict val
   for (int64_t k = 0; k < n * m; ++k)
     for (int64_t v = 0; v < kMatrixLanes; ++v)
       b[k * kMatrixLanes + v] /= scale[v];
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t j = 0; j < n; ++j)
-      for (int64_t v = 0; v < kMatrixLanes; ++v)
-        vectors[(i * n + j) * kMatrixLanes + v] = T(i == j);
+  makeIdentity(n, n, vectors);
   for (int pass = 0; pass < kMostPasses && separateAll(m, n, b, vectors); ++pass)
     ;
   for (int64_t i = 0; i < n; ++i) {
@@ -563,29 +558,30 @@ XT_CLONES void choleskyLanes(int64_t n, double *a) { XT_OF_SIZE(lowerLanes(n, a)
 XT_CLONES void qrLanes(int64_t m, int64_t n, float *a, float *q) {
   if (m != n)
     return reflections(m, n, a, q);
-  XT_OF_SIZE(reflections(n, n, a, q))
+  XT_OF_SIZE(reflections(n, n, a, q));
 }
 XT_CLONES void qrLanes(int64_t m, int64_t n, double *a, double *q) {
   if (m != n)
     return reflections(m, n, a, q);
-  XT_OF_SIZE(reflections(n, n, a, q))
+  XT_OF_SIZE(reflections(n, n, a, q));
 }
-XT_CLONES void eighLanes(int64_t n, float *a, float *values,
-                         float *vectors){XT_OF_SIZE(rotations(n, a, values, vectors))} XT_CLONES
-    void eighLanes(int64_t n, double *a, double *values,
-                   double *vectors){XT_OF_SIZE(rotations(n, a, values, vectors))}
-
+XT_CLONES void eighLanes(int64_t n, float *a, float *values, float *vectors) {
+  XT_OF_SIZE(rotations(n, a, values, vectors));
+}
+XT_CLONES void eighLanes(int64_t n, double *a, double *values, double *vectors) {
+  XT_OF_SIZE(rotations(n, a, values, vectors));
+}
 XT_CLONES void svdLanes(int64_t m, int64_t n, float *b, float *values, float *u, float *vectors,
                         float *space, bool transposed) {
   if (m != n)
     return singular(m, n, b, values, u, vectors, space, transposed);
-  XT_OF_SIZE(singular(n, n, b, values, u, vectors, space, transposed))
+  XT_OF_SIZE(singular(n, n, b, values, u, vectors, space, transposed));
 }
 XT_CLONES void svdLanes(int64_t m, int64_t n, double *b, double *values, double *u, double *vectors,
                         double *space, bool transposed) {
   if (m != n)
     return singular(m, n, b, values, u, vectors, space, transposed);
-  XT_OF_SIZE(singular(n, n, b, values, u, vectors, space, transposed))
+  XT_OF_SIZE(singular(n, n, b, values, u, vectors, space, transposed));
 }
 
 } // namespace xtensor

@@ -141,8 +141,11 @@ static void keepInDomain(math::PowFOp op) {
   });
 }
 
-/// Whether vectors of the op are a call of libmvec, if it is there.
+/// Whether the op is a power or logarithm of vectors, and they are a call of libmvec, if it is
+/// there.
 static bool isLibraryCall(Operation *op) {
+  if (!isa<math::PowFOp, math::LogOp, math::Log2Op, math::Log10Op, math::Log1pOp>(op))
+    return false;
   auto type = dyn_cast<VectorType>(op->getResult(0).getType());
   return type && (isa<math::PowFOp, math::Log10Op>(op) || type.getElementType().isF64());
 }
@@ -215,24 +218,20 @@ struct ExpandMathPass : xtensor::impl::ExpandMathBase<ExpandMathPass> {
         expand(rest);
       else
         expand(cast<arith::TruncFOp>(op));
-    SmallVector<Operation *> calls;
+    SmallVector<Operation *> calls, ops; // the driver visits `ops` and what replaces them
     getOperation().walk([&](Operation *op) {
-      if (isa<math::PowFOp, math::LogOp, math::Log2Op, math::Log10Op, math::Log1pOp>(op) &&
-          isLibraryCall(op))
+      if (isLibraryCall(op))
         calls.push_back(op);
+      else if (isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
+               hasPolynomial(op->getName().getStringRef()) &&
+               getElementTypeOrSelf(op->getResult(0).getType()).isF32())
+        ops.push_back(op);
     });
     for (Operation *op : calls)
       if (auto power = dyn_cast<math::PowFOp>(op))
         keepInDomain(power);
       else
         keepInDomain(op, isa<math::Log1pOp>(op) ? -1.0 : 0.0);
-    SmallVector<Operation *> ops; // the driver visits these and what replaces them, nothing else
-    getOperation().walk([&](Operation *op) {
-      if (isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
-          hasPolynomial(op->getName().getStringRef()) &&
-          getElementTypeOrSelf(op->getResult(0).getType()).isF32())
-        ops.push_back(op);
-    });
     if (ops.empty())
       return;
     for (Operation *op : ops) {

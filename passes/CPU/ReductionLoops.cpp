@@ -1,5 +1,6 @@
 // Reductions along the vector loop: each accumulator is a few vectors, which are joined at the end.
 #include "CPU/LoopNest.h"
+#include "Estimates.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -11,13 +12,6 @@ using namespace xtensor::cpu;
 /// about 1 + ln n of each lane find something, and those that the processor does not foresee take
 /// 15 cycles.
 static constexpr int64_t kStepsPerLane = 16;
-/// Long rows that are combined with one row, as in the product of a matrix and a vector: what they
-/// share is loaded once, and the hardware prefetcher reads ahead in each of them. Sums of one
-/// operand come from memory as fast row by row.
-static constexpr int64_t kSharingRows = 4;
-/// Short rows that are neighbours, of a sum that jumps to the next ones after each: several are one
-/// run of memory.
-static constexpr int64_t kNeighbours = 16;
 /// Elements of a long row.
 static constexpr int64_t kLongRow = 512;
 /// Ops of a point of them, at most: more of them than a processor has in flight gain nothing.

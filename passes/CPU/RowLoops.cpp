@@ -55,16 +55,7 @@ int64_t LoopEmitter::columnsAlongRows() {
 
 void LoopEmitter::alongRows(int64_t columns) {
   Bound end = rangeOf(vectorLoop), whole = wholeSteps({}, end, columns);
-  if (whole.constant > columns) {
-    auto blocks = scf::ForOp::create(b, loc, valueOf({}), valueOf(whole), lanes.constant(columns));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(blocks.getBody());
-    Value from = blocks.getInductionVar();
-    Value to = arith::AddIOp::create(b, loc, from, lanes.constant(columns));
-    rowsOfBlock({0, from}, {0, to});
-  } else if (!isEmpty({}, whole)) {
-    rowsOfBlock({}, whole);
-  }
+  inBlocks(whole, columns, [&](Bound from, Bound to) { rowsOfBlock(from, to); });
   if (!isEmpty(whole, end))
     rowsOfBlock(whole, end);
 }

@@ -1,5 +1,6 @@
 // Loops over tiles (see LoopChoices.h).
 #include "CPU/LoopNest.h"
+#include "Machine.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -12,8 +13,6 @@ using namespace xtensor::cpu;
 /// Steps of a block of squares, across and along their lanes: of both, all of a cache line is used
 /// while it is in cache.
 static constexpr int64_t kBlockAcross = 64, kBlockAlong = 256;
-/// Rows that are a multiple of this many bytes apart share their places in the first cache.
-static constexpr int64_t kWayBytes = 4096;
 
 void LoopEmitter::squares() {
   Bound end = rangeOf(tile.across), whole = wholeSteps({}, end, width);

@@ -23,8 +23,6 @@ static constexpr int64_t kWantedBlocks = 16;
 static constexpr int64_t kMaxShown = int64_t(1) << 22;
 /// Rows of an iteration that transposes: they fill cache lines of what is read.
 static constexpr int64_t kTileRows = 64;
-/// Rows that are reduced at once: see ReductionLoops.cpp.
-static constexpr int64_t kSharingRows = 4, kNeighbours = 16;
 /// Columns per block: a multiple of a cache line, at least two vectors long.
 static constexpr int64_t kMinColumns = 64, kMaxColumns = 512;
 

@@ -9,6 +9,7 @@
 // * If columns of rows are updated, the parts are blocks of rows, too. Each takes all positions.
 // * If the program also needs the state before each update, the parts are blocks of columns.
 #include "ToLinalg/UpdateLoops.h"
+#include "Machine.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -32,9 +33,8 @@ static constexpr int64_t kFewUpdates = 256;
 
 /// Elements of a block of rows, which the first cache holds. Each block looks at all positions, so
 /// it has more rows if these are long: up to so many bytes, and so many rows at least and at most.
-/// Rows that are a multiple of kWayBytes apart share their places in the first cache.
 static constexpr int64_t kSliceElements = 4096, kSliceBytes = 64 * 1024, kFewRows = 4,
-                         kManyRows = 16, kWayBytes = 4096;
+                         kManyRows = 16;
 
 static Amount product(ArrayRef<int64_t> sizes) { return Amount::ofSizes(sizes); }
 
