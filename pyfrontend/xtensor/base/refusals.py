@@ -25,19 +25,33 @@ def unnamed(x: Any, what: str = "an array", read: str = "") -> DimensionError:
     return DimensionError(f"{what} of shape {shape} has no named dims. Name its axes: {instead}")
 
 
-class Unfinished:
+class NoArithmetic:
+    """Operators on it raise the error of `_refuse`, which a subclass has."""
+
+    __slots__ = ()
+
+    def _refuse(self) -> NoReturn:
+        raise NotImplementedError
+
+    def _operator(self, *other: object) -> NoReturn:
+        self._refuse()
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _operator
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _operator
+    __neg__ = __abs__ = __lt__ = __le__ = __gt__ = __ge__ = _operator
+
+
+class Unfinished(NoArithmetic):
     """A step on the way to an array, such as x.rolling(time=3). Operators on it say which call completes it."""
 
     __slots__ = ()
     _completed = ".mean()"
 
-    def _refuse(self, *other: object) -> NoReturn:
+    def _refuse(self) -> NoReturn:
         of = f"x.{type(self).__name__.lower()}(..)"
         raise ArgumentTypeError(f"{of} is not an array yet. Write {of}{self._completed}, or another of its methods")
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
-    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _refuse
-    __neg__ = __abs__ = __lt__ = __le__ = __gt__ = __ge__ = __getitem__ = __iter__ = __len__ = __array__ = _refuse
+    __getitem__ = __iter__ = __len__ = __array__ = NoArithmetic._operator
 
 
 def _in_apply_ufunc() -> bool:

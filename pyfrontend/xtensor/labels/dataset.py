@@ -15,6 +15,7 @@ from ..base.dims import suggestion
 from ..base.errors import ArgumentTypeError, DimensionError, Error, LabelError, SizeError
 from ..base.identity import identity
 from ..base.lacking import lacks
+from ..base.refusals import NoArithmetic
 from .xarray import is_dataarray
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def _key(attrs: Mapping[Any, Any]) -> Any:
         return repr(attrs)
 
 
-class Variables(Mapping[str, Any]):
+class Variables(NoArithmetic, Mapping[str, Any]):
     """The arrays of a Dataset inside of a traced function: ds["heat"], ds.heat, ds.items(). It is a pytree."""
 
     __slots__ = ("_arrays", "attrs")
@@ -95,14 +96,11 @@ class Variables(Mapping[str, Any]):
             self, name, f"inside of a function, a Dataset has {', '.join(self._arrays)}, assign and map: {of}{near}"
         )
 
-    def _refuse(self, *other: Any) -> Any:
+    def _refuse(self) -> NoReturn:
         raise ArgumentTypeError(
             "inside of a function, a Dataset has no arithmetic of its own. Write ds.map(lambda x: 2 * x), or "
             'ds.assign(heat=2 * ds["heat"])'
         )
-
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
-    __pow__ = __rpow__ = __neg__ = __abs__ = __matmul__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
 
     def __setitem__(self, name: object, value: object) -> NoReturn:
         instead = f"{name}=value" if isinstance(name, str) and name.isidentifier() else f"{{{name!r}: value}}"

@@ -115,18 +115,20 @@ class Selection:
             hint = f"write x.at(..).{ours}(v)" if ours else methods_of(self)
             raise lacks(self, name, None if name.startswith("_") else hint)
 
+    @property
+    def _shown(self) -> str:
+        return ", ".join(f"{dim}=.." for dim in self._indexers)
+
     def _not_an_array(self, method: str) -> NoReturn:
-        where = ", ".join(f"{dim}=.." for dim in self._indexers)
         raise ArgumentTypeError(
-            f"x.at({where}) is a place to update, not an array. Write x.at({where}).{method}(v) for x with that there, "
-            f"or x.isel({where}) for the elements"
+            f"x.at({self._shown}) is a place to update, not an array. Write x.at({self._shown}).{method}(v) for x with "
+            f"that there, or x.isel({self._shown}) for the elements"
         )
 
     def __getitem__(self, key: object) -> NoReturn:
-        where = ", ".join(f"{dim}=.." for dim in self._indexers)
         raise ArgumentTypeError(
-            f"x.at({where}) has its positions. Write all of them in one call, x.at(time=0, space=1).set(v), or "
-            f"x.isel({where}) for the elements"
+            f"x.at({self._shown}) has its positions. Write all of them in one call, x.at(time=0, space=1).set(v), or "
+            f"x.isel({self._shown}) for the elements"
         )
 
     def __add__(self, other: object) -> NoReturn:
@@ -148,8 +150,7 @@ class Selection:
         self._not_an_array("multiply")
 
     def _operator(self, method: str) -> NoReturn:
-        where = ", ".join(f"{dim}=.." for dim in self._indexers)
-        raise ArgumentTypeError(f"arrays do not change. Write x = x.at({where}).{method}(value)")
+        raise ArgumentTypeError(f"arrays do not change. Write x = x.at({self._shown}).{method}(value)")
 
     def __iadd__(self, other: object) -> NoReturn:
         self._operator("add")

@@ -12,6 +12,7 @@ import numpy as np
 from ..base.calls import check_methods, shown
 from ..base.dims import brief, describe
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, Error
+from ..base.refusals import NoArithmetic
 from ..call.arrays import as_array
 from ..call.dispatch import op, plain, tracing
 from ..ops import promotion as p
@@ -88,7 +89,7 @@ def _refuse_parameters(name: str, positional: list[str], given: int, kwargs: Map
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Key:
+class Key(NoArithmetic):
     """A key of random numbers, or an array of keys over named dims.
 
     `key`, `split` and `fold_in` make keys. A key is a pytree: functions take and return it, `vectorize`, `scan` and
@@ -151,15 +152,13 @@ class Key:
             raise ArgumentTypeError("a single key is not several keys. Write a, b = xt.random.split(key, 2)")
         return (Key(w) for w in self.words)
 
-    def _refuse(self, *other: Any) -> NoReturn:
+    def _refuse(self) -> NoReturn:
         raise ArgumentTypeError(
             "a key is not a number, and has no arithmetic. Write xt.random.fold_in(key, i) for the key of number i, "
             "or xt.random.normal(key, time=3) to draw numbers"
         )
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
-    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _refuse
-    __neg__ = __abs__ = __xor__ = __rxor__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __xor__ = __rxor__ = NoArithmetic._operator
 
     def __repr__(self) -> str:
         if not hasattr(self.words, "dims"):
