@@ -1,7 +1,7 @@
 """Finds cliffs: single ops of xtensor beside the same op of JAX (compiled), PyTorch and NumPy.
 
     python benchmarks/sweep.py [FAMILY ...] [--only TEXT] [--threads N] [--rounds N] [--all] [--save FILE]
-    python benchmarks/sweep.py --draw FOLDER FILE ...
+    python benchmarks/sweep.py --draw FOLDER [--page FILE] FILE ...
 
 Each peer runs in a process of its own, bound to N cores; the peers take turns. A time is the least CPU time of a
 call over many short runs, so other programs on the machine change it little. With more than one thread it is the
@@ -9,7 +9,7 @@ least wall time. It prints the cases where ours takes more than 1.2 times the fa
 prints all cases. `limit` is our time over the least time of this machine: that in which it copies as many bytes as
 the op reads and writes, or multiplies matrices with as many flops, whichever is longer. `--limits` prints the cases
 above 2, too. `--save` adds the results of each family to a file. `--draw` makes heat maps of such files, and prints
-tables of families and of the largest cliffs.
+tables of families and of the largest cliffs; `--page docs/speed.md` writes the tables into that page.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ import numpy as np
 from cells import FAMILIES
 from cells.case import PEERS, Case
 from cells.draw import draw_all
-from cells.results import CLIFF, LEAST, Result, Saved, mean_of
+from cells.results import CLIFF, LEAST, Result, Saved, mean_of, with_tables
 
 FAR = 2.0  # from the limit of the machine
 FAR_CLIFF = 1.5  # ratios that --draw lists
@@ -221,6 +221,7 @@ def main() -> None:
     parser.add_argument("--limits", action="store_true")
     parser.add_argument("--save", type=Path)
     parser.add_argument("--draw", type=Path, metavar="FOLDER")
+    parser.add_argument("--page", type=Path, help="the page that takes the tables of --draw")
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
@@ -229,7 +230,10 @@ def main() -> None:
     if options.draw:
         saved = Saved.read(*map(Path, options.families))
         draw_all(saved, options.draw)
-        print(saved.table(), saved.cliffs(FAR_CLIFF), sep="\n\n")
+        tables = {"families": saved.table(), "cliffs": saved.cliffs(FAR_CLIFF)}
+        print(*tables.values(), sep="\n\n")
+        if options.page:
+            options.page.write_text(with_tables(options.page.read_text(), tables))
         return
     unknown = set(options.families) - set(FAMILIES)
     if unknown:

@@ -90,6 +90,15 @@ class Saved:
         return "\n".join(rows)
 
 
+def with_tables(page: str, tables: dict[str, str]) -> str:
+    """The page with each table between the comments that carry its name."""
+    for name, table in tables.items():
+        begin, end = f"<!-- {name}: written by benchmarks/sweep.py -->\n", f"<!-- {name}: end -->\n"
+        before, rest = page.split(begin)
+        page = f"{before}{begin}\n{table}\n\n{end}{rest.split(end)[1]}"
+    return page
+
+
 def _columns(results: list[Result]) -> list[str]:
     """The mean ratio, and of cases that take more than LEAST, how many are cliffs, and the greatest ratio."""
     if not results:
