@@ -156,8 +156,8 @@ bool Grouping::isWorthIt(const SharedDims &a, const SharedDims &b, const SharedD
     }
   }
   // Memory is read along rows best: columns pay where they are still in cache when read again.
-  if (leavesRows)
-    workingSet = both.caches.workingSet();
+  if (leavesRows && !both.keepsColumns(*plan))
+    return false;
   return plan->iterations >= iterations && plan->workPerIteration <= workingSet;
 }
 

@@ -3,7 +3,10 @@
 #include "Group/GroupPlan.h"
 
 #include "Group/LinalgKinds.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/STLExtras.h"
+
+#include <numeric>
 
 using namespace mlir;
 
@@ -21,6 +24,8 @@ static constexpr int64_t kWantedBlocks = 16;
 /// What scans along columns show to others in a workgroup of a device, which has memory of its own
 /// for that, in elements of every such value.
 static constexpr int64_t kMaxShown = int64_t(1) << 22;
+/// As caches count them.
+static constexpr int64_t kElementBytes = 4;
 /// Rows of an iteration that transposes: they fill cache lines of what is read.
 static constexpr int64_t kTileRows = 64;
 /// Columns per block: a multiple of a cache line, at least two vectors long.
@@ -315,6 +320,42 @@ void SharedDims::takeRowsTogether(Plan &plan) const {
   rows.block = chooseBlock(size, together, 1);
   plan.iterations = plan.iterations / Amount::ofSize(size) * blocksOf(size, rows.block);
   plan.workPerIteration = largestIterations / plan.iterations;
+}
+
+/// Below reshapes, the array itself.
+static Value wholeOf(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+bool SharedDims::keepsColumns(const Plan &plan) const {
+  Amount room = caches.level2 / 2;
+  if (largestIterations * kElementBytes <= room)
+    return true; // every column does
+  llvm::SmallDenseSet<Value, 8> arrays;
+  auto note = [&](Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (type && Amount::ofSizes(type.getShape()) >= largestIterations)
+      arrays.insert(wholeOf(value));
+  };
+  for (const auto &[op, opLoops] : loops) {
+    llvm::for_each(op->getResults(), note);
+    for (OpOperand *input : const_cast<linalg::GenericOp &>(op).getDpsInputOperands())
+      note(input->get());
+  }
+  Amount columns = caches.workingSet();
+  // Rows that lie ways apart put one block into few places of the cache.
+  const ForallDim &last = plan.dims.back();
+  if (int64_t size = sizes[last.shared]; !ShapedType::isDynamic(size)) {
+    int64_t starts = kWayBytes / std::gcd(size * kElementBytes, kWayBytes);
+    Amount used = std::min<int64_t>(starts * last.block * kElementBytes, kWayBytes);
+    columns = columns * used / kWayBytes;
+  }
+  return plan.workPerIteration * arrays.size() <= columns;
 }
 
 bool SharedDims::holdsLongScans(const Plan &plan) const {

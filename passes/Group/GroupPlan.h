@@ -57,6 +57,8 @@ struct SharedDims {
   /// Whether a block of columns has scans along so many rows that a workgroup cannot hold what they
   /// exchange.
   bool holdsLongScans(const Plan &plan) const;
+  /// Whether a block of columns of all arrays stays in the second cache until it is read again.
+  bool keepsColumns(const Plan &plan) const;
 
 private:
   llvm::SmallVector<unsigned, 4> storageOrder() const;

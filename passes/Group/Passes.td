@@ -156,7 +156,9 @@ def SplitReductions : Pass<"xtensor-split-reductions", "::mlir::func::FuncOp"> {
     result does not depend on the number of threads.
 
     * If a block of columns does not fit in a cache, the reduction is cut into groups of whole rows.
-      Then memory is read in order, and the first stage can join a group.
+      Then memory is read in order, and the first stage can join a group. If an elementwise op makes
+      the rows, its loop is cut as well. So the op and the first stage can form one group. The op
+      stays as it is if another op could otherwise share a loop with it.
     * If a reduction sums the outputs of a running combination, its first stage runs along the
       combination. It then joins the group that computes the outputs, and the group need not store
       them for it.

@@ -3,6 +3,7 @@
 // results are the same on every machine with the same vectors.
 
 #include "Combiners.h"
+#include "Group/CutLoops.h"
 #include "Group/GroupEmit.h"
 #include "Group/GroupPlan.h"
 #include "Group/LinalgKinds.h"
@@ -105,7 +106,6 @@ private:
   Value emitJoined(linalg::GenericOp from, unsigned dim, Value whole, Value iv, OpFoldResult length,
                    const Place &place, const Sizes &inputSizes);
   void moveIndices(linalg::GenericOp chunk, unsigned loop, Value iv);
-  Value cutInput(Value input, ArrayRef<int64_t> shape, ArrayRef<ReassociationIndices> groups);
   void finish(Value partial, unsigned leading);
   Value startTensor(OpBuilder &builder, Value empty) {
     Value scalar = arith::ConstantOp::create(builder, loc, start);
@@ -159,7 +159,7 @@ linalg::GenericOp Split::widenRows() {
   SmallVector<Value> wide, rest;
   for (Value input : op.getDpsInputs()) {
     Value head = whole == rows ? input : part(input, 0, whole);
-    Value parts = cutInput(head, {groups, together, columns}, {{0, 1}, {2}});
+    Value parts = expandedFor(op, head, {groups, together, columns}, {{0, 1}, {2}});
     SmallVector<ReassociationIndices> merged{{0}, {1, 2}};
     wide.push_back(tensor::CollapseShapeOp::create(b, loc, parts, merged));
     if (whole < rows)
@@ -294,75 +294,36 @@ bool Split::splitRows() {
   auto isReduction = [](utils::IteratorType type) {
     return type == utils::IteratorType::reduction;
   };
-  if (llvm::count_if(iterators, isReduction) != 1 || ShapedType::isDynamicShape(ranges) ||
-      !op.getBody()->getOps<linalg::IndexOp>().empty())
+  if (llvm::count_if(iterators, isReduction) != 1 || ShapedType::isDynamicShape(ranges))
     return false;
   unsigned loop = llvm::find_if(iterators, isReduction) - iterators.begin();
   Amount rowSize = estimateIterations(op) / ranges[loop];
   int64_t block = chooseBlock(ranges[loop], std::max<Amount>(8, cut::kRows / rowSize), 1);
-  if (ranges[loop] % block || ranges[loop] < 4 * block)
+  LoopCut inParts(op, loop, block);
+  if (ranges[loop] % block || ranges[loop] < 4 * block || !inParts.isPossible())
     return false;
-  for (AffineMap map : op.getIndexingMapsArray())
-    if (!map.isProjectedPermutation())
-      return false;
 
-  // Loop `loop` becomes two: that over parts, then that inside of one.
-  MLIRContext *context = op.getContext();
-  unsigned numLoops = op.getNumLoops() + 1;
-  auto newLoop = [&](unsigned d) { return getAffineDimExpr(d <= loop ? d : d + 1, context); };
   SmallVector<Value> inputs;
   SmallVector<AffineMap> maps;
   for (OpOperand *operand : op.getDpsInputOperands()) {
-    SmallVector<AffineExpr> exprs;
-    SmallVector<ReassociationIndices> groups;
-    SmallVector<int64_t> shape;
-    auto type = dyn_cast<RankedTensorType>(operand->get().getType());
-    bool cut = false;
-    for (auto [k, expr] : llvm::enumerate(op.getMatchingIndexingMap(operand).getResults())) {
-      unsigned d = cast<AffineDimExpr>(expr).getPosition();
-      groups.push_back({static_cast<int64_t>(exprs.size())});
-      exprs.push_back(newLoop(d));
-      shape.push_back(type.getDimSize(k));
-      if (d != loop)
-        continue;
-      cut = true;
-      groups.back().push_back(exprs.size());
-      exprs.push_back(getAffineDimExpr(loop + 1, context));
-      shape.back() /= block;
-      shape.push_back(block);
-    }
-    Value input = operand->get();
-    if (cut)
-      input = cutInput(input, shape, groups);
-    inputs.push_back(input);
-    maps.push_back(AffineMap::get(numLoops, 0, exprs, context));
+    LoopCut::Operand part = inParts.cutInput(*operand);
+    inputs.push_back(part.value);
+    maps.push_back(part.map);
   }
   SmallVector<int64_t> shape{ranges[loop] / block};
-  SmallVector<AffineExpr> out{getAffineDimExpr(loop, context)};
+  SmallVector<AffineExpr> out{inParts.newLoop(loop)};
   auto outType = cast<RankedTensorType>(op->getResult(0).getType());
   llvm::append_range(shape, outType.getShape());
   for (AffineExpr expr : op.getIndexingMapsArray().back().getResults())
-    out.push_back(newLoop(cast<AffineDimExpr>(expr).getPosition()));
-  maps.push_back(AffineMap::get(numLoops, 0, out, context));
-  iterators.insert(iterators.begin() + loop, utils::IteratorType::parallel);
+    out.push_back(inParts.newLoop(cast<AffineDimExpr>(expr).getPosition()));
+  maps.push_back(AffineMap::get(inParts.numLoops(), 0, out, op.getContext()));
   Value init = startTensor(b, tensor::EmptyOp::create(b, loc, shape, start.getType()));
-  auto parts =
-      linalg::GenericOp::create(b, loc, init.getType(), inputs, ValueRange(init), maps, iterators);
+  auto parts = linalg::GenericOp::create(b, loc, init.getType(), inputs, ValueRange(init), maps,
+                                         inParts.iterators());
   IRMapping mapping;
   op.getRegion().cloneInto(&parts.getRegion(), mapping);
   finish(parts->getResult(0), 1);
   return true;
-}
-
-/// The same for all that read it so, which may then share a loop.
-Value Split::cutInput(Value input, ArrayRef<int64_t> shape, ArrayRef<ReassociationIndices> groups) {
-  auto type = RankedTensorType::get(shape, cast<ShapedType>(input.getType()).getElementType());
-  for (Operation *user : input.getUsers())
-    if (auto cut = dyn_cast<tensor::ExpandShapeOp>(user);
-        cut && cut.getType() == type && cut->getBlock() == op->getBlock() &&
-        cut->isBeforeInBlock(op) && cut.getReassociationIndices() == groups)
-      return cut;
-  return tensor::ExpandShapeOp::create(b, loc, type, input, groups);
 }
 
 void Split::splitIntoChunks() {

@@ -194,9 +194,10 @@ def _times_log(name: str, x: Tracer, y: Tracer) -> Tracer:
     where that is infinite or NaN, as in PyTorch."""
     number = build.compare("eq", y, y)
     least = p.constant(0.0 if name == "log" else -1.0, y.dtype)
-    regular = build.binary("and", build.compare("gt", y, least), build.compare("lt", y, p.constant(np.inf, y.dtype)))
-    dead = build.binary("and", build.compare("eq", x, p.zero(x.dtype)), build.unary("not", regular))
-    dead = build.binary("and", dead, number)
+    # Beside the greatest number and not infinity: LLVM would make of the two a test of classes, of fifteen instructions.
+    infinite = build.compare("gt", y, p.constant(np.finfo(y.dtype).max, y.dtype))
+    dead = build.binary("or", build.compare("le", y, least), infinite)
+    dead = build.binary("and", build.compare("eq", x, p.zero(x.dtype)), dead)
     product = build.binary("scale", build.unary(name, p.where(dead, 1.0 if name == "log" else 0.0, y, x.dtype)), x)
     # NaN in `x` is in the product; its dims come first.
     return build.select(build.binary("or", build.compare("ne", x, x), number), product, y)
