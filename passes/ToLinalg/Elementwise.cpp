@@ -39,8 +39,20 @@ static Value emitFused(OpBuilder &b, Location loc, Operation *sum, MulOp product
   return math::FmaOp::create(b, loc, x, v[1], z);
 }
 
+/// Whether a cast changes only whether integers have signs: the same numbers in memory.
+static bool keepsBits(CastOp op) {
+  Type from = arrayType(op.getX()).getElementType(), to = arrayType(op.getY()).getElementType();
+  return from.isInteger() && to.isInteger() && !from.isInteger(1) && !to.isInteger(1) &&
+         storageType(from) == storageType(to);
+}
+
 void xtensor::lowerElementwise(Operation *op, Lowering &to) {
   ArrayType type = arrayType(op->getResult(0));
+  if (auto cast = dyn_cast<CastOp>(op); cast && keepsBits(cast))
+    if (View view = to.view(cast.getX()); view.kind == View::Tensor) {
+      view.element = type.getElementType();
+      return to.set(cast.getY(), view);
+    }
   auto takesFactors = [&](Operation *user) { return markedProduct(user) == op; };
   if (!op->use_empty() && llvm::all_of(op->getUsers(), takesFactors))
     return;

@@ -59,7 +59,10 @@ class Groups:
         self.inside = tuple(inside.values())
         self.source = build.rename(x, inside)
         codes = build.rename(codes, inside)
-        # Counted from the end, a negative code would be a group.
+        # Counted from the end, a negative code would be a group. Without its sign, it is too large for one.
+        short = codes.dtype.itemsize <= 4 and isinstance(num_groups, int) and num_groups <= np.iinfo("i4").max
+        self.places = p.cast(codes, np.dtype("u4" if short else "u8"))
+        codes = p.cast(codes, p.I8)
         outside = build.compare("lt", codes, p.zero(p.I8))
         self.codes = build.select(outside, p.cast(self.count, p.I8), codes)
         self.order = tuple(into if d == dims[0] else d for d in x.dims if d == dims[0] or d not in dims)
@@ -70,7 +73,7 @@ class Groups:
         start = p.constant(start, x.dtype)
         order = tuple(d for d in self.order if d == self.into or d in x.dims)
         target = extend(start, {d: self.sizes[d] for d in order}, order)
-        return build.scatter(kind, "drop", target, {self.into: self.codes}, x)
+        return build.scatter(kind, "drop", target, {self.into: self.places}, x)
 
     def numbers(self, there: Tracer | None, dtype: np.dtype) -> Tracer:
         """How many elements each group has, or how many of those that are there."""
@@ -95,7 +98,7 @@ def _codes(name: str, codes: ArrayLike) -> Tracer:
             ArgumentTypeError, name, f"codes are an array with the dim that is grouped, not {brief(codes)}",
             instead='Write xt.array(codes, dims="time")',
         )  # fmt: skip
-    return p.cast(found, p.I8)
+    return found
 
 
 def present(x: Tracer, skipna: bool) -> Tracer | None:
