@@ -194,7 +194,7 @@ def _times_log(name: str, x: Tracer, y: Tracer) -> Tracer:
     where that is infinite or NaN, as in PyTorch."""
     number = build.compare("eq", y, y)
     least = p.constant(0.0 if name == "log" else -1.0, y.dtype)
-    # Beside the greatest number and not infinity: LLVM would make of the two a test of classes, of fifteen instructions.
+    # Beside the greatest number, not infinity: LLVM would make one test of classes of both, of fifteen instructions.
     infinite = build.compare("gt", y, p.constant(np.finfo(y.dtype).max, y.dtype))
     dead = build.binary("or", build.compare("le", y, least), infinite)
     dead = build.binary("and", build.compare("eq", x, p.zero(x.dtype)), dead)
