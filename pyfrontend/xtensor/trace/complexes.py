@@ -21,7 +21,7 @@ from ..base.errors import DTypeError
 from ..ir import context as c
 from ..values.spec import Spec
 from . import emit as raw
-from .regions import Regions
+from .regions import Regions, discarding
 from .scope import local
 from .tracer import Tracer
 
@@ -313,6 +313,7 @@ def modulus(x: Tracer, y: Tracer) -> Tracer:
 Values = Callable[[Sequence[Tracer]], Sequence[Tracer]]
 
 
+@discarding
 def ruled(
     xs: Sequence[Tracer], function: Values, derivative: Callable[[Sequence[Tracer], Sequence[Tracer]], Sequence[Tracer]]
 ) -> list[Tracer]:

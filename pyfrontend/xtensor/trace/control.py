@@ -21,7 +21,7 @@ from ..values.spec import Spec
 from . import build
 from .lift import as_tracer
 from .program import result_leaves
-from .regions import Regions
+from .regions import Regions, discarding
 from .scope import current
 from .tracer import DynamicSize, Tracer, spec
 
@@ -179,6 +179,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], args: Sequence[An
     return _switch("switch", i if i.dtype == _INT64 else build.cast(i, _INT64), tuple(branches), args, names)
 
 
+@discarding
 def _switch(
     op: str,
     selector: Tracer,
@@ -369,6 +370,7 @@ def no_carry(op: str, fn: Callable[..., Any], carry: str, path: str = "") -> Arg
 # -- while ------------------------------------------------------------------------------------------------------------
 
 
+@discarding
 def while_loop(
     keep_on: Callable[[Any], Any],
     body: Callable[[Any], Any],
@@ -411,6 +413,7 @@ def while_loop(
 # -- scan -------------------------------------------------------------------------------------------------------------
 
 
+@discarding
 def scan(
     f: Callable[[Any, Any], Any],
     init: Any,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ..ir import context as c
 from ..ir import location
@@ -14,13 +15,14 @@ from .tracer import Tracer
 if TYPE_CHECKING:
     from ..mlir import ir
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class Regions:
     """The regions of an op to be. An op is made with its result types, which the regions decide: a placeholder holds
-    them until then. It stands in the function, so that all goes away together when a traced function raises.
-    `always`: they run whenever the op does."""
+    them until then. It stands in the function, so that all goes away together when a traced function raises. The
+    functions that make some are `discarding`. `always`: they run whenever the op does."""
 
     def __init__(self, count: int, always: bool = False) -> None:
         self.scope = current()
@@ -29,6 +31,7 @@ class Regions:
         self.scopes: list[Scope | None] = [None] * count
         self.noted = [len(notes) for notes in self._notes()]
         self.placeholder = c.mlir().Operation.create("builtin.module", regions=count, loc=self.here, ip=self.scope.ip)
+        self.scope.root.open.append(self)
 
     def trace(
         self,
@@ -71,7 +74,7 @@ class Regions:
         for notes, count in zip(self._notes(), self.noted, strict=True):
             for value in list(notes)[count:]:
                 del notes[value]
-        self.placeholder.erase()
+        self._close()
 
     def finish(
         self,
@@ -99,5 +102,26 @@ class Regions:
                 "xtensor.yield", operands=[x.value for x in yields[i]], loc=self.here, ip=scope.ip
             )
             scope.block.append_to(op.regions[i])
-        self.placeholder.erase()
+        self._close()
         return list(op.results)
+
+    def _close(self) -> None:
+        self.placeholder.erase()
+        self.scope.root.open.remove(self)
+
+
+def discarding(fn: Callable[P, T]) -> Callable[P, T]:
+    """`fn`, without what is left of its regions if it raises: user's code may catch the exception and trace on."""
+
+    @functools.wraps(fn)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        opened = current().root.open
+        before = len(opened)
+        try:
+            return fn(*args, **kwargs)
+        except BaseException:
+            while len(opened) > before:
+                opened[-1].discard()
+            raise
+
+    return call

@@ -102,6 +102,7 @@ class Root(Scope):
         "module",
         "nonempty",
         "numbers",
+        "open",
         "outer",
         "own",
         "owned",
@@ -160,6 +161,7 @@ class Root(Scope):
         # Where the ops are from, by its id and the public function that added them ("": none did).
         self.functions: dict[tuple[int, str], Any] = {}
         self.called: set[Any] = set()  # functions of Python that the program calls (callbacks.py)
+        self.open: list[Any] = []  # ops with regions that are not made yet (regions.py)
         self.fresh = 0
         self.device = target.name  # where the function will run
         self.weak_float = target.weak_float  # the dtype of Python floats among themselves there

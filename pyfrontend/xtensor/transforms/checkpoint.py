@@ -12,7 +12,7 @@ from ..call.dispatch import plain
 from ..ir import context as c
 from ..trace.control import name_of
 from ..trace.program import result_leaves
-from ..trace.regions import Regions
+from ..trace.regions import Regions, discarding
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer, spec
 from .pickling import Pickled
@@ -74,9 +74,13 @@ class _Checkpointed(Pickled, Generic[P, R]):
             except Error as error:
                 raise error.with_traceback(users_frames(error.__traceback__)) from None
             return found
+        return self._traced(args, kwargs)
+
+    @discarding
+    def _traced(self, args: Any, kwargs: Any) -> R:
         regions = Regions(1, always=True)
         leaves, structure = regions.trace(
-            0, (), lambda _: result_leaves(call_with("checkpoint", f, args, kwargs), name_of(f))
+            0, (), lambda _: result_leaves(call_with("checkpoint", self._fn, args, kwargs), name_of(self._fn))
         )
         specs = [spec(x) for x in leaves]
         values = regions.finish("checkpoint", [c.array_type(s) for s in specs], (), {}, [leaves])

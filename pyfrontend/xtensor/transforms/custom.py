@@ -17,7 +17,7 @@ from ..ir import context as c
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.program import result_leaves
-from ..trace.regions import Regions
+from ..trace.regions import Regions, discarding
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer, spec
 from ..values.spec import Spec
@@ -181,6 +181,7 @@ class _Call:
         args: tuple[Any, ...] = self.structure.unflatten(leaves)
         return args
 
+    @discarding
     def run(self) -> Any:
         regions = Regions(4)
         found, self.result = regions.trace(

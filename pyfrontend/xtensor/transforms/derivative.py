@@ -18,7 +18,8 @@ from ..ir import context as c
 from ..ir import location
 from ..trace import build
 from ..trace.lift import as_tracer
-from ..trace.scope import Scope, current, is_alive
+from ..trace.regions import Regions, discarding
+from ..trace.scope import current, is_alive
 from ..trace.tracer import Tracer, spec
 from ..values.spec import Spec
 
@@ -48,6 +49,7 @@ def order() -> int:
     return _order.count
 
 
+@discarding
 def _request(
     name: str,
     body: Body,
@@ -57,34 +59,13 @@ def _request(
     more: Callable[[list[Tracer]], list[ir.Type]],
 ) -> tuple[list[Tracer], list[ir.Value]]:
     """Adds `xtensor.<name>` with `body` traced into its region: what the body gives, and the values beyond, whose types
-    `more` tells.
-
-    An op is made with its result types, which the body decides: a placeholder holds the region until then. It stands in
-    the function, so that all goes away together when the body raises.
-    """
-    ir, scope, here = c.mlir(), current(), location.of_user()
-    placeholder = ir.Operation.create("builtin.module", regions=1, loc=here, ip=scope.ip)
-    types = [p.value.type for p in primals]
-    block = ir.Block.create_at_start(placeholder.regions[0], types, [here] * len(types))
-    scope.root.feed(block.arguments, primals)
-    with _order, Scope(block, scope) as inner:
-        arguments = [
-            Tracer(v, weak=p.weak, scope=inner, spec=p.spec) for v, p in zip(block.arguments, primals, strict=True)
-        ]
-        results = body(arguments)
-        ir.Operation.create("xtensor.yield", operands=[r.value for r in results], loc=here, ip=inner.ip)
-    op = ir.Operation.create(
-        "xtensor." + name,
-        results=[r.value.type for r in results] + more(results),
-        operands=[x.value for x in (*primals, *tangents)],
-        attributes={"wrt": c.integers_attribute(tuple(range(len(primals)))), **attributes},
-        regions=1,
-        loc=here,
-        ip=scope.ip,
-    )
-    block.append_to(op.regions[0])
-    placeholder.erase()
-    values = list(op.results)
+    `more` tells."""
+    regions = Regions(1, always=True)
+    with _order:
+        results = regions.trace(0, [spec(p) for p in primals], body, primals)
+    types = [r.value.type for r in results] + more(results)
+    wrt = {"wrt": c.integers_attribute(tuple(range(len(primals))))}
+    values = regions.finish(name, types, [*primals, *tangents], {**wrt, **attributes}, [results])
     return [_like(v, r) for v, r in zip(values, results, strict=False)], values[len(results) :]
 
 

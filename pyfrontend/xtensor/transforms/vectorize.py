@@ -18,7 +18,7 @@ from ..call.arguments import as_leaf, is_choice, name_of, needs_function
 from ..ir import context as c
 from ..ir import location
 from ..trace.program import result_leaves
-from ..trace.regions import Regions
+from ..trace.regions import Regions, discarding
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer, spec
 from ..values.spec import Spec
@@ -97,6 +97,7 @@ def _one_by_one(f: Callable[..., Any], names: tuple[str, ...], leaves: list[Any]
     return shape.unflatten(values)
 
 
+@discarding
 def vectorized(body: Body, names: Sequence[str], arrays: Sequence[Tracer]) -> list[Tracer]:
     """Adds `xtensor.vectorize` over `names`, which `arrays` have, with `body` traced into its region."""
     sizes = {d: n for x in arrays for d, n in x.spec.sizes.items() if d in names}
