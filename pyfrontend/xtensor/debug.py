@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from .base.calls import check_takes
 from .base.errors import UnsupportedError
 from .call.arguments import name_of, needs_function
 from .compiler.debug import check_shared as check_shared
@@ -98,6 +99,7 @@ def callback(f: Callable[..., Any], *args: Any) -> None:
         return ()
 
     needs_function("debug.callback", f)
+    check_takes("debug.callback", f, args)
     if exporting():
         raise UnsupportedError(
             f"xt.debug.callback({name_of(f)}): a bundle has no Python to call, and what the call is for would be "

@@ -81,7 +81,7 @@ class Bundle:
 
 def spec_of(parameter: Any, weak: bool = False) -> Spec:
     """The Spec of a manifest's array."""
-    return Spec(parameter.dims, parameter.shape, as_dtype(parameter.dtype), weak)
+    return Spec._of(parameter.dims, parameter.shape, as_dtype(parameter.dtype), weak)
 
 
 check_methods(Bundle, "Bundle")

@@ -61,7 +61,7 @@ def _operand(dtype: str, dims: tuple[str, ...], sizes: tuple[int | None, ...], o
     if len(dims) != len(sizes):
         raise RefusedError("labels are of an operand that has dims without sizes")
     try:
-        return Spec(dims, sizes, as_dtype(dtype)), origins
+        return Spec._of(dims, sizes, as_dtype(dtype)), origins
     except (Error, TypeError) as error:
         raise RefusedError(f"labels are of an operand that is not an array: {brief(str(error))}") from None
 

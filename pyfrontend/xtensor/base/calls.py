@@ -89,6 +89,8 @@ def in_words(x: Any) -> str:
         return f"the string {shown(x)}"
     if x is None or isinstance(x, (bool, int, float, complex)):
         return shown(x)
+    if isinstance(x, type):
+        return shown(x)
     if inspect.isroutine(x):
         return f"the function {getattr(x, '__name__', '')}".rstrip()
     if hasattr(x, "dims") and hasattr(x, "dtype"):
@@ -290,14 +292,36 @@ def call_with(
     except Error:
         raise
     except TypeError:
-        takes = _parameters_that_differ(fn, args, kwargs)
-        if takes is None:
+        wrong = _of_others(op, fn, args, kwargs, roles, what)
+        if wrong is None:
             raise
+    raise wrong
+
+
+def check_takes(op: str, fn: Callable[..., Any], args: Sequence[Any]) -> None:
+    """Raises the error of `call_with` for a function that is called later, where it takes other arguments."""
+    wrong = _of_others(op, fn, args, {}, (), "")
+    if wrong is not None:
+        raise wrong
+
+
+def _of_others(
+    op: str,
+    fn: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    roles: Sequence[str],
+    what: str,
+) -> ArgumentTypeError | None:
+    """The error about a function that takes other arguments; None if it takes them."""
+    takes = _parameters_that_differ(fn, args, kwargs)
+    if takes is None:
+        return None
     name = getattr(fn, "__name__", type(fn).__name__)
     given = list(roles) if len(roles) == len(args) else [shown(x) for x in args]
     given += [f"{k}={shown(x)}" for k, x in kwargs.items()]
     gets = f"{len(given)} argument{'s' * (len(given) > 1)}, ({', '.join(given)})," if given else "no argument"
-    raise ArgumentTypeError(f"xt.{op}: {what or name} gets {gets} and takes {takes}{_unknown_keyword(fn, kwargs)}")
+    return ArgumentTypeError(f"xt.{op}: {what or name} gets {gets} and takes {takes}{_unknown_keyword(fn, kwargs)}")
 
 
 def _unknown_keyword(fn: Callable[..., Any], kwargs: Mapping[str, Any]) -> str:
@@ -332,6 +356,8 @@ def with_article(name: str) -> str:
 
 def shown(x: Any) -> str:
     """A value as errors show it: an array by its dtype and dims, a tuple by its length."""
+    if isinstance(x, type):
+        return f"the class {x.__qualname__}"
     if hasattr(x, "dims") and hasattr(x, "dtype"):
         return f"{x.dtype} {describe(x.dims, x.shape)}"
     if isinstance(x, (tuple, list)):

@@ -36,6 +36,8 @@ def describe_array(x: Any) -> str:
 
 def brief(x: Any) -> str:
     """Any value as errors show it: an array by its dtype and dims, others by their first letters."""
+    if isinstance(x, type):
+        return f"the class {x.__qualname__}"
     if hasattr(x, "dims") and hasattr(x, "dtype"):
         return describe_array(x)
     if getattr(x, "shape", ()):

@@ -106,8 +106,10 @@ def not_an_array(x: Any, what: str = "") -> Error:
     kind = f"{type(x).__module__}.{type(x).__qualname__}"
     if kind.startswith("pandas.") and hasattr(x, "shape"):
         return unnamed(x, f"{what}{with_article(kind)}", ".values")
-    if hasattr(x, "__dlpack__"):
+    if hasattr(x, "__dlpack__") and not isinstance(x, type):
         return unnamed(x, f"{what}{with_article(kind)}")
     if hasattr(x, "__next__") or isinstance(x, (range, set, frozenset)):
         return ArgumentTypeError(f"{what}{name} is not an array. Write xt.array(list(..), dims=...)")
+    if type(x).__name__ == "Spec" and hasattr(x, "dims"):
+        return ArgumentTypeError(f"{what}{x!r} has no values. Give an array, or pass it to xt.jit(f).lower(..)")
     return ArgumentTypeError(f"{what}expected an array, a DataArray or a number, got {in_words(x)}")

@@ -189,7 +189,7 @@ class _Split:
             return {sizes: self._at(dict(zip(self.chunks, sizes, strict=True))) for sizes in met}
 
     def _at(self, sizes: Mapping[str, int | None]) -> Any:
-        specs = [Spec(d, [sizes.get(n, x.sizes[n]) for n in d], x.dtype, getattr(x, "weak", False))
+        specs = [Spec._of(d, [sizes.get(n, x.sizes[n]) for n in d], x.dtype, getattr(x, "weak", False))
                  for x, d in zip(self.arrays, self.dims_of, strict=True)]  # fmt: skip
 
         def block(*arrays: Any) -> list[Any]:

@@ -56,7 +56,7 @@ def function(given: Positional) -> Callable[..., Any]:
         def make() -> Program:
             for i, x in enumerate(arrays):
                 given.check(i, x.dtype.name, x.shape)
-            specs = [Spec(s.dims, n, s.dtype) for s, n in zip(given.specs, shapes, strict=True)]
+            specs = [Spec._of(s.dims, n, s.dtype) for s, n in zip(given.specs, shapes, strict=True)]
             made = Program(lambda *tracers: given(*tracers), specs, given.name)
             _check_results(given.name, made)
             return made
@@ -267,7 +267,7 @@ def _with(spec: Spec, dim: str, size: int, axis: int | None) -> Spec:
     dims, shape = list(spec.dims), list(spec.shape)
     dims.insert(axis, dim)
     shape.insert(axis, size)
-    return Spec(tuple(dims), shape, spec.dtype)
+    return Spec._of(tuple(dims), shape, spec.dtype)
 
 
 def _zeros(spec: Spec) -> Any:

@@ -94,7 +94,7 @@ class FromJax:
 
 
 def _open(t: Any) -> Spec:
-    return Spec(t.dims, [n if isinstance(n, int) else None for n in t.shape], t.dtype)
+    return Spec._of(t.dims, [n if isinstance(n, int) else None for n in t.shape], t.dtype)
 
 
 class _Function:
@@ -155,7 +155,7 @@ class _Function:
         fresh = current().root.fresh_dim
         names = {i: {d: fresh(d.partition("~")[0]) for d in self.dims[i]} for i in moving}
         types = [
-            Spec(
+            Spec._of(
                 (*self.results[r].dims, *names[i].values()),
                 (*self.results[r].shape, *[None] * len(names[i])),
                 self.results[r].dtype,
@@ -184,7 +184,7 @@ class _Function:
             return list(back([ct.astype(y.dtype) for y, ct in zip(found, cts, strict=True)]))
 
         dims = [*self.dims, *(self.results[i].dims for i in results)]
-        types = [Spec(self.dims[i], [None] * len(self.dims[i]), primals[i].dtype) for i in moving]
+        types = [Spec._of(self.dims[i], [None] * len(self.dims[i]), primals[i].dtype) for i in moving]
         made = _Function(pull, self.__name__, dims, types, self.level + 1, converts=True)
         found = dict(zip(moving, made([*primals, *(cts[i] for i in results)]), strict=True))
         return tuple(found.get(i) for i in range(len(primals)))

@@ -127,7 +127,7 @@ def with_names(bridge: str, args: Any, dims: Any) -> Any:
         if len(names) != len(x.shape):
             raise DimensionError(f"xt.{bridge}(dims=): {names} does not name the dims of shape {tuple(x.shape)}")
         sizes = [None] * len(names) if hasattr(x, "__array__") else list(x.shape)
-        leaves[i] = Spec(tuple(names), tuple(sizes), as_dtype(x.dtype))
+        leaves[i] = Spec._of(tuple(names), tuple(sizes), as_dtype(x.dtype))
     return structure.unflatten(leaves)
 
 

@@ -302,7 +302,7 @@ class Call(Op):
                         f"{there} in {first} and {n} in {told}"
                     )
         return tuple(
-            Spec(dims, [sizes[d][0] if d in sizes else None for d in dims], dtypes.as_dtype(t.dtype))
+            Spec._of(dims, [sizes[d][0] if d in sizes else None for d in dims], dtypes.as_dtype(t.dtype))
             for dims, t in zip(self.dims, types, strict=True)
         )
 

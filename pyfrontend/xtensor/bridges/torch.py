@@ -169,7 +169,7 @@ class _Ops:
     # ---- types ----
 
     def _specs(self, tensors: Sequence[torch.Tensor]) -> list[Spec]:
-        return [Spec(k.dims, tuple(map(int, t.shape)), k.dtype) for k, t in zip(self.kinds, tensors, strict=True)]
+        return [Spec._of(k.dims, tuple(map(int, t.shape)), k.dtype) for k, t in zip(self.kinds, tensors, strict=True)]
 
     def _results(self, tensors: Sequence[torch.Tensor]) -> tuple[Spec, ...]:
         """The types of the results."""
@@ -226,7 +226,7 @@ class _Ops:
         def ops() -> _Ops:
             dim = next(d for i in itertools.count() if (d := f"vmap{i}") not in {x for k in self.kinds for x in k.dims})
             kinds = [
-                Spec((dim, *k.dims), (None, *k.shape), k.dtype) if has_dim else k
+                Spec._of((dim, *k.dims), (None, *k.shape), k.dtype) if has_dim else k
                 for k, has_dim in zip(self.kinds, mapped, strict=True)
             ]
             return _Ops(Batched(Named(self.name, self.f), (dim,)), self.name, kinds)

@@ -303,7 +303,7 @@ def _with_dynamic(spec: Spec, dynamic: frozenset[str]) -> Spec:
     if not dynamic.intersection(spec.dims):
         return spec
     shape = [None if d in dynamic else n for d, n in zip(spec.dims, spec.shape, strict=True)]
-    return Spec(spec.dims, shape, spec.dtype, spec.weak)
+    return Spec._of(spec.dims, shape, spec.dtype, spec.weak)
 
 
 def _check_equal(arrays: Sequence[Any], dynamic: frozenset[str]) -> None:

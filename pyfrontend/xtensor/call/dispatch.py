@@ -380,7 +380,7 @@ class _Eager:
         specs = [s if isinstance(s, Spec) else spec_of_type(s) for s in found.specs]
         if varying:
             sizes = [[None if d in varying else n for d, n in zip(s.dims, s.shape, strict=True)] for s in specs]
-            specs = [Spec(s.dims, n, s.dtype, s.weak) for s, n in zip(specs, sizes, strict=True)]
+            specs = [Spec._of(s.dims, n, s.dtype, s.weak) for s, n in zip(specs, sizes, strict=True)]
 
         same = found.same() if self.sees_same else range(len(specs))
 

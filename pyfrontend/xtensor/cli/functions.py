@@ -103,7 +103,7 @@ def parse_spec(text: str) -> Spec:
         if found[2] != "?" and int(found[2]) >= 2**63:
             raise ArgumentError(f"--arg {text!r}: the size of {found[1].strip()!r} is above 2**63 - 1", where="")
     with of_option(f"--arg {text!r}"):
-        return Spec(as_names(sizes), tuple(sizes.values()), as_dtype(dtype.strip() or "f8"))
+        return Spec._of(as_names(sizes), tuple(sizes.values()), as_dtype(dtype.strip() or "f8"))
 
 
 def example_args_of(name: str, function: Callable[..., Any], module: dict[str, Any]) -> Sequence[Any]:

@@ -34,7 +34,7 @@ def _held(type_: ir.Type) -> ir.Type:
     if not dtypes.is_complex(spec.dtype):
         return type_
     is_whole = shape[list(dims).index(c.PAIR)] == 2
-    return c.array_type(spec if is_whole else Spec(spec.dims, spec.shape, dtypes.real_of(spec.dtype)))
+    return c.array_type(spec if is_whole else Spec._of(spec.dims, spec.shape, dtypes.real_of(spec.dtype)))
 
 
 def _as_type(value: Any, type_: ir.Type, end: Any) -> Any:

@@ -247,7 +247,7 @@ def spec_of(type_: ir.Type) -> Spec:
             at = list(dims).index(PAIR)
             dims, shape = (*dims[:at], *dims[at + 1 :]), (*shape[:at], *shape[at + 1 :])
             dtype = dtypes.complex_of(dtype)
-        spec = _specs[type_] = Spec(dims, shape, dtype)
+        spec = _specs[type_] = Spec._of(dims, shape, dtype)
     return spec
 
 

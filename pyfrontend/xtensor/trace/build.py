@@ -162,8 +162,8 @@ def constant(value: Any, dims: Sequence[str] = (), dtype: dtypes.DType | None = 
 def iota(dim: str, size: int | Tracer | DynamicSize, dtype: dtypes.DType = _INT64) -> Tracer:
     """0, 1, 2 ... along `dim`."""
     if isinstance(size, (Tracer, DynamicSize)):
-        return one("iota", (as_size(size, dim),), None, [c.array_type(Spec((dim,), (None,), dtype))])
-    return one("iota", (), None, [c.array_type(Spec((dim,), (int(size),), dtype))])
+        return one("iota", (as_size(size, dim),), None, [c.array_type(Spec._of((dim,), (None,), dtype))])
+    return one("iota", (), None, [c.array_type(Spec._of((dim,), (int(size),), dtype))])
 
 
 # -- fewer dims -------------------------------------------------------------------------------------------------------

@@ -220,8 +220,8 @@ def _array(values: np.ndarray[Any, Any], dims: tuple[str, ...]) -> Array:
 
 def _spec(values: np.ndarray[Any, Any], dims: tuple[str, ...]) -> Spec:
     if dims[-1:] == (c.PAIR,):
-        return Spec(dims[:-1], values.shape[:-1], dtypes.complex_of(values.dtype))
-    return Spec(dims, values.shape, dtypes.as_dtype(values.dtype))
+        return Spec._of(dims[:-1], values.shape[:-1], dtypes.complex_of(values.dtype))
+    return Spec._of(dims, values.shape, dtypes.as_dtype(values.dtype))
 
 
 def _called(number: int, instances: tuple[str, ...], ins: int, arrays: tuple[Any, ...]) -> None:

@@ -54,7 +54,7 @@ def pack(re: Tracer, im: Tracer | None) -> Tracer:
     if im is not None:  # what is done to a whole is done to each part, which so has all dims
         whole_sizes = {**im.sizes, **re.sizes}
         re, im = (v if len(v.dims) == len(dims) else raw.broadcast(v, dims, whole_sizes) for v in (re, im))
-    spec = Spec(dims, [sizes[d] for d in dims], of)
+    spec = Spec._of(dims, [sizes[d] for d in dims], of)
     whole = c.array_type(spec)
     zero = raw.constant(np.zeros((), re.dtype)) if im is None else im
     first = raw.emit("constant", (), {"value": _first()}, [c.first_of_pair()]).result
@@ -78,7 +78,7 @@ def part(z: Tracer, which: int) -> Tracer:
     if z.parts is not None:
         found = z.parts[which]
         return zeros_like(z.parts[0]) if found is None else found
-    spec = Spec(z.dims, z.spec.shape, dtypes.real_of(z.dtype))
+    spec = Spec._of(z.dims, z.spec.shape, dtypes.real_of(z.dtype))
     numbers = {"offsets": (which,), "sizes": (1,), "strides": (1,)}
     at = {name: c.integers_attribute(n) for name, n in numbers.items()}
     names = {"dims": c.names_attribute((c.PAIR,))}

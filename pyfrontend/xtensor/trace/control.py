@@ -63,7 +63,7 @@ def join(a: Spec, b: Spec) -> Spec | None:
         dtype = a.dtype
     else:
         return None
-    return Spec(a.dims, a.shape, dtype, a.weak and b.weak)
+    return Spec._of(a.dims, a.shape, dtype, a.weak and b.weak)
 
 
 def _difference(a: Spec, b: Spec, first: str, second: str) -> tuple[type[Error], str, str]:
@@ -449,7 +449,7 @@ def scan(
         regions.discard()
     nexts = regions.trace(0, (), lambda _: carry.fit(found))
     n = None if isinstance(steps, Tracer) else steps
-    stacked = [Spec((dim, *y.dims), (n, *y.spec.shape), y.dtype) for y in ys]
+    stacked = [Spec._of((dim, *y.dims), (n, *y.spec.shape), y.dtype) for y in ys]
     attributes: dict[str, ir.Attribute] = {"dim": c.string_attribute(dim)}
     if reverse:
         attributes["reverse"] = c.mlir().UnitAttr.get(context=c.context())
@@ -489,7 +489,7 @@ def scanned(op: str, xs: Any, dim: str, lift: Callable[[Any], Any] = as_tracer) 
 
 def _without(s: Spec, dim: str, weak: bool) -> Spec:
     kept = [(d, n) for d, n in zip(s.dims, s.shape, strict=True) if d != dim]
-    return Spec([d for d, _ in kept], [n for _, n in kept], s.dtype, weak)
+    return Spec._of([d for d, _ in kept], [n for _, n in kept], s.dtype, weak)
 
 
 def steps_of(
@@ -548,7 +548,7 @@ def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Any) -> A
         number, each = known if len(known) == 2 else _STEP
         return [number, *(f"{each}{path}" for path in tree.paths(init))]
 
-    begin = Tracer(start.value, spec=Spec((), (), _INT64), scope=start.scope)
+    begin = Tracer(start.value, spec=Spec._of((), (), _INT64), scope=start.scope)
     _, found = while_loop(lambda s: build.compare("lt", s[0], end), advance, (begin, init), None, "fori_loop", names)
     return found
 

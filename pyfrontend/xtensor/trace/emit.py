@@ -107,7 +107,7 @@ def stop_gradient(x: Tracer) -> Tracer:
 def constant(value: Any, dims: Sequence[str] = (), dtype: dtypes.DType | None = None) -> Tracer:
     """An array known now. `value`: NumPy array or scalar with one axis per dim."""
     array = np.asarray(value, dtype)
-    spec = Spec(dims, array.shape, dtypes.as_dtype(array.dtype))
+    spec = Spec._of(dims, array.shape, dtypes.as_dtype(array.dtype))
     if dtypes.is_complex(spec.dtype):
         array = np.ascontiguousarray(array).view(dtypes.real_of(spec.dtype)).reshape(*array.shape, 2)
     return one("constant", (), {"value": elements(array)}, [c.array_type(spec)])
@@ -186,7 +186,7 @@ def broadcast(x: Tracer, dims: Sequence[str], sizes: Mapping[str, int | Tracer |
                 dynamic.append(as_size(n, d))
                 n = None
         shape.append(n)
-    return one("broadcast", (x, *dynamic), None, [c.array_type(Spec(dims, shape, x.dtype))])
+    return one("broadcast", (x, *dynamic), None, [c.array_type(Spec._of(dims, shape, x.dtype))])
 
 
 def squeeze(x: Tracer, dims: Sequence[str]) -> Tracer:

@@ -33,7 +33,7 @@ def as_tracer(x: Any) -> Tracer:
         return capture(x)  # type: ignore[arg-type]
     if cls is DynamicSize:
         size = build.size(x.tracer, x.dim)
-        return Tracer(size.value, weak=True, scope=size.scope, spec=Spec((), (), size.dtype, weak=True))
+        return Tracer(size.value, weak=True, scope=size.scope, spec=Spec._of((), (), size.dtype, weak=True))
     kind = kind_of(x)
     if kind is NUMBER:
         return scalar(x)
@@ -52,7 +52,7 @@ def scalar(x: Any) -> Tracer:
         tracer = build.constant(np.asarray(x, dtype))
     except OverflowError:
         raise ArgumentError(f"the int {int_text(int(x))} does not fit into 64 bits") from None
-    spec = Spec((), (), dtype, weak=True)
+    spec = Spec._of((), (), dtype, weak=True)
     return Tracer(tracer.value, weak=True, scope=tracer.scope, spec=spec, known=x, parts=tracer.parts)
 
 
@@ -62,7 +62,7 @@ def capture(array: Array) -> Tracer:
     root = current().root
     found = root.captured.get(id(array))
     if found is None:
-        spec = Spec(array.dims, array.shape, array.dtype, array.weak)
+        spec = Spec._of(array.dims, array.shape, array.dtype, array.weak)
         value = root.block.add_argument(array_type(spec), location.of_user())
         found = root.captured[id(array)] = Tracer(value, weak=spec.weak, scope=root, spec=spec)
         root.hidden.append((value.arg_number, array))

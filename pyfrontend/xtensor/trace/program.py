@@ -67,7 +67,7 @@ class Program:
 
     @property
     def all_inputs(self) -> tuple[Spec, ...]:
-        return self.inputs + tuple(Spec(a.dims, a.shape, a.dtype, a.weak) for a in self.captured)
+        return self.inputs + tuple(Spec._of(a.dims, a.shape, a.dtype, a.weak) for a in self.captured)
 
     @property
     def given(self) -> tuple[Spec, ...]:

@@ -294,13 +294,13 @@ _set_value, _set_weak, _set_known, _set_bounds, _set_parts, _set_scope, _set_spe
 def spec(x: Any) -> Spec:
     """The type of a tracer, or of an array with values, with whether it is weak."""
     if not isinstance(x, Tracer):
-        return Spec(x.dims, x.shape, x.dtype, x.weak)
+        return Spec._of(x.dims, x.shape, x.dtype, x.weak)
     s = x.spec
-    return s if s.weak == x.weak else Spec(s.dims, s.shape, s.dtype, x.weak)
+    return s if s.weak == x.weak else Spec._of(s.dims, s.shape, s.dtype, x.weak)
 
 
 def as_weak(x: Tracer, weak: bool) -> Tracer:
     """The same value with a dtype that gives way, or one that does not."""
     if x.weak == weak:
         return x
-    return Tracer(x.value, weak, x.scope, Spec(x.spec.dims, x.spec.shape, x.dtype, weak), parts=x.parts)
+    return Tracer(x.value, weak, x.scope, Spec._of(x.spec.dims, x.spec.shape, x.dtype, weak), parts=x.parts)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes, tree
-from ..base.calls import shown
+from ..base.calls import check_takes, in_words, shown
 from ..base.dims import batched, describe
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, SizeError, UnsupportedError
 from ..base.ranges import fits
@@ -76,6 +76,7 @@ def callback(
         DimensionError: `f` returns other dims than `result`.
         SizeError: `f` returns other sizes.
         DTypeError: `f` returns another dtype.
+        ArgumentTypeError: `f` does not take the arguments, or returns no array of numbers.
         GradientError: a derivative is taken without `derivative`.
 
     Example:
@@ -84,6 +85,7 @@ def callback(
     array([2., 3., 4.])
     """
     needs_function("callback", f)
+    check_takes("callback", f, args)
     leaves, structure = tree.flatten(result)
     types = [_type_of(x, path) for x, path in zip(leaves, tree.paths(result), strict=True)]
     if ordered and together:
@@ -118,9 +120,9 @@ def callback(
 
 def _type_of(x: Any, path: str) -> Spec:
     if isinstance(x, Spec):
-        return Spec(x.dims, x.shape, x.dtype)
+        return Spec._of(x.dims, x.shape, x.dtype)
     if isinstance(x, Tracer):
-        return Spec(x.spec.dims, x.spec.shape, x.dtype)
+        return Spec._of(x.spec.dims, x.spec.shape, x.dtype)
     kind = kind_of(x)
     if kind is None:
         raise ArgumentTypeError(
@@ -128,7 +130,7 @@ def _type_of(x: Any, path: str) -> Spec:
             f"{f' at {path}' if path else ''}"
         )
     array = kind.array(x)
-    return Spec(array.dims, array.shape, array.dtype)
+    return Spec._of(array.dims, array.shape, array.dtype)
 
 
 def _sized(types: Sequence[Spec], given: Sequence[Spec]) -> list[Spec]:
@@ -144,7 +146,7 @@ def _sized(types: Sequence[Spec], given: Sequence[Spec]) -> list[Spec]:
                 raise SizeError(
                     f"xt.callback(result=): the size of dim {d!r} is None, and no argument has the dim. Give it a size"
                 )
-        found.append(Spec(s.dims, [sizes[d] if n is None else n for d, n in s.sizes.items()], s.dtype))
+        found.append(Spec._of(s.dims, [sizes[d] if n is None else n for d, n in s.sizes.items()], s.dtype))
     return found
 
 
@@ -160,9 +162,9 @@ def _eager(
             array = kind.array(x)
             arrays.append(array)
             leaves[i] = array.expand_dims(dict.fromkeys(batch, 1)) if batch else array
-    specs = _sized(types, [Spec(a.dims, a.shape, a.dtype) for a in arrays])
+    specs = _sized(types, [Spec._of(a.dims, a.shape, a.dtype) for a in arrays])
     call = _Call(f, shape, leaves, (), structure, types)
-    of_call = [Spec((*batch, *s.dims), ([1] * len(batch) + [*s.shape]), s.dtype) for s in specs]
+    of_call = [Spec._of((*batch, *s.dims), ([1] * len(batch) + [*s.shape]), s.dtype) for s in specs]
     values = call.results(f(*shape.unflatten(leaves)), of_call)
     return structure.unflatten(
         [from_values(v.reshape([*s.sizes.values()]), s.dims) for v, s in zip(values, specs, strict=True)]
@@ -250,13 +252,11 @@ def _fitted(x: Any, wanted: Spec, declared: Spec, what: str) -> np.ndarray[Any, 
         array = kind.array(x)
         values, dims = array.values, array.dims
     else:
-        values = np.asarray(x)
+        values = _numbers(x, declared, what)
         dims = wanted.dims if values.ndim == len(wanted.dims) else declared.dims
-        if values.dtype.kind not in "biufcV" or values.ndim != len(dims):
-            raise DimensionError(
-                f"{what} {shown(x)}{f' of shape {values.shape}' if values.ndim else ''}, and result= says "
-                f"{_described(declared)}"
-            )
+        if values.ndim != len(dims):
+            axes = f" of shape {values.shape}" if values.ndim else ""
+            raise DimensionError(f"{what} {shown(x)}{axes}, and result= says {_described(declared)}")
     if dims == wanted.dims and values.shape == wanted.shape and values.dtype == wanted.dtype:
         return values
     extra = [d for d in wanted.dims if d not in declared.dims]
@@ -275,6 +275,16 @@ def _fitted(x: Any, wanted: Spec, declared: Spec, what: str) -> np.ndarray[Any, 
     index: Any = tuple(slice(None) if d in have else np.newaxis for d in wanted.dims)
     shape: Any = wanted.shape
     return np.broadcast_to(values[index], shape)
+
+
+def _numbers(x: Any, declared: Spec, what: str) -> np.ndarray[Any, Any]:
+    """What is neither an array of ours nor a Python number, as an array of numbers."""
+    values = None if isinstance(x, (Spec, str)) else np.asarray(x)
+    if values is None or values.dtype.kind not in "biufcV":
+        words = f"an ndarray of {x.dtype}" if isinstance(x, np.ndarray) else in_words(x)
+        words = f"{x!r}, which has no values" if isinstance(x, Spec) else words
+        raise ArgumentTypeError(f"{what} {words}, and result= says {_described(declared)}. Return an array of numbers")
+    return values
 
 
 def _takes(dtype: dtypes.DType, x: complex) -> bool:

@@ -322,7 +322,7 @@ def _or_zero(t: Any) -> Any:
 
 
 def _strong(s: Spec) -> Spec:
-    return Spec(s.dims, s.shape, s.dtype)
+    return Spec._of(s.dims, s.shape, s.dtype)
 
 
 def _pair(given: Any, what: str, form: str) -> tuple[Any, Any]:

@@ -174,7 +174,7 @@ class Compiled(Lowered):
             except TypeError:
                 pass  # an argument that C does not take: told or converted below
         # More arguments than there are inputs are told below.
-        wanted = itertools.chain(self.inputs, itertools.repeat(Spec((), (), np.dtype("float64"))))
+        wanted = itertools.chain(self.inputs, itertools.repeat(Spec._of((), (), np.dtype("float64"))))
         given = [self._moved(x, s) for x, s in zip(arrays, wanted)]  # noqa: B905 (`wanted` has no end)
         for r in self.program.ranges:
             if r.argument < len(given):

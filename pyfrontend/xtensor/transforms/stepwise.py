@@ -258,7 +258,7 @@ def _stack(op: str, fn: Callable[..., Any], ys: Sequence[Any], sizes: dict[str, 
         if joined is None:
             raise control.steps_differ(op, fn, like, spec(y))
         like = joined
-    where = Spec(like.dims, like.shape, like.dtype)
+    where = Spec._of(like.dims, like.shape, like.dtype)
     fitted = [fit(y, where) for y in ys]
     values = np.stack([y.values for y in fitted]).reshape(*sizes.values(), *like.shape)
     made = _native.from_buffer(values, (*sizes, *like.dims))

@@ -109,7 +109,7 @@ def vectorized(body: Body, names: Sequence[str], arrays: Sequence[Tracer]) -> li
         batched.names = before
     results = [_checked(r, names) for r in found]
     shape = tuple(sizes[d] for d in names)
-    specs = [Spec((*names, *r.dims), (*shape, *r.spec.shape), r.dtype) for r in results]
+    specs = [Spec._of((*names, *r.dims), (*shape, *r.spec.shape), r.dtype) for r in results]
     types = [c.array_type(s) for s in specs]
     attributes = {"names": c.names_attribute(tuple(names))}
     values = regions.finish("vectorize", types, arrays, attributes, [results])
@@ -118,7 +118,7 @@ def vectorized(body: Body, names: Sequence[str], arrays: Sequence[Tracer]) -> li
 
 def _without(spec: Spec, names: Sequence[str]) -> Spec:
     kept = {d: n for d, n in spec.sizes.items() if d not in names}
-    return Spec(tuple(kept), tuple(kept.values()), spec.dtype)
+    return Spec._of(tuple(kept), tuple(kept.values()), spec.dtype)
 
 
 def _checked(result: Any, names: Sequence[str]) -> Any:

@@ -20,7 +20,7 @@ from .spec import Spec
 
 TAKES_ARRAYS = "takes arrays"  # what is annotated with this is one (ops/types.py); call/parameters.py reads it
 NUMBERS: dict[type, str] = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
-WEAK = {cls: Spec((), (), np.dtype(name), weak=True) for cls, name in NUMBERS.items()}
+WEAK = {cls: Spec._of((), (), np.dtype(name), weak=True) for cls, name in NUMBERS.items()}
 
 
 def number_class(x: Any) -> type:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base.calls import in_words, shown
-from ..base.dims import check_name, describe
+from ..base.dims import brief, check_name, describe
 from ..base.errors import ArgumentTypeError, DimensionError, SizeError, trimmed
 from .mpi import PATIENCE, Communicator, agreement_of, connect, library
 from .spec import Spec
@@ -63,6 +63,8 @@ class Mesh:
             )
         if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout > 0:
             raise ArgumentTypeError(f"xt.Mesh(timeout={timeout!r}): seconds are needed, more than 0")
+        if comm is not None and not hasattr(comm, "Get_size"):
+            raise ArgumentTypeError(f"xt.Mesh(comm={brief(comm)}): a communicator of mpi4py is needed")
         mpi = library()
         self.comm = mpi.COMM_WORLD if comm is None else comm
         wanted, there = math.prod(self.sizes.values()), self.comm.Get_size()
@@ -272,12 +274,12 @@ class Layout:
     def whole(self, part: Spec) -> Spec:
         """What all processes have together."""
         shape = [n if n is None else self._whole(d, n) for d, n in zip(part.dims, part.shape, strict=True)]
-        return Spec(part.dims, shape, part.dtype, part.weak)
+        return Spec._of(part.dims, shape, part.dtype, part.weak)
 
     def part(self, whole: Spec) -> Spec:
         """What each process has."""
         shape = [n if n is None else self._part(d, n) for d, n in zip(whole.dims, whole.shape, strict=True)]
-        return Spec(whole.dims, shape, whole.dtype, whole.weak)
+        return Spec._of(whole.dims, shape, whole.dtype, whole.weak)
 
     @property
     def numbers(self) -> dict[str, tuple[int, ...]]:

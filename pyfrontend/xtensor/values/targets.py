@@ -111,7 +111,7 @@ class Target:
         """The arguments of a program as they arrive here: a Python float as `weak_float`, a complex one as two."""
         if self.weak_float == _F8:
             return tuple(specs)
-        return tuple(Spec(s.dims, s.shape, _NARROW.get(s.dtype, s.dtype), True) if s.weak else s for s in specs)
+        return tuple(Spec._of(s.dims, s.shape, _NARROW.get(s.dtype, s.dtype), True) if s.weak else s for s in specs)
 
     @property
     def weak_float(self) -> np.dtype[Any]:

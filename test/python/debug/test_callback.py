@@ -16,6 +16,7 @@ import xtensor as xt
 from xtensor.testing import check_gradients
 
 X = xt.array([3.0, 1.0, 2.0], "i", dtype="f4")
+X_TYPE = xt.spec(i=3, dtype="f4")
 B = xt.array([[3.0, 1.0, 2.0], [6.0, 4.0, 5.0]], ("b", "i"), dtype="f4")
 
 
@@ -216,7 +217,10 @@ WRONG: dict[str, tuple[Callable[[Any], Any], Any, type[Exception], str]] = {
     "dtype": (lambda x: x.values.astype("f8"), X, xt.DTypeError, r"Return .astype\('float32'\), or declare"),
     "dims": (lambda x: xt.array([1.0, 2.0, 3.0], "j", dtype="f4"), X, xt.DimensionError, r"returned float32 \(j: 3\)"),
     "rank": (lambda x: np.zeros((3, 1), "f4"), X, xt.DimensionError, r"of shape \(3, 1\), and result= says"),
-    "text": (lambda x: "three", X, xt.DimensionError, r"returned 'three'"),
+    "text": (lambda x: "three", X, xt.ArgumentTypeError, r"returned the string 'three', and result= says float32"),
+    "nothing": (lambda x: None, X, xt.ArgumentTypeError, r"returned None, .*Return an array of numbers"),
+    "type": (lambda x: X_TYPE, X, xt.ArgumentTypeError, r"returned Spec\(i: 3, float32\), which has no values"),
+    "objects": (lambda x: np.array([None] * 3), X, xt.ArgumentTypeError, r"returned an ndarray of object, and result="),
     "structure": (lambda x: (x, x), X, xt.ArgumentError, r"returned \(\*, \*\), and result= says \*"),
 }
 
@@ -234,6 +238,12 @@ def test_wrong_requests_are_errors() -> None:
         xt.jit(lambda x: xt.callback(Sorted(), x, result=xt.spec(k=None)))(X)
     with pytest.raises(xt.ArgumentTypeError, match=r"result=\): a type for each result is needed"):
         xt.callback(Sorted(), X, result="f4")
+    with pytest.raises(xt.ArgumentTypeError, match=r"got the class Spec"):
+        xt.callback(Sorted(), X, result=xt.Spec)
+    with pytest.raises(xt.ArgumentTypeError, match=r"callback: <lambda> gets 1 argument, .* and takes none"):
+        xt.jit(lambda x: xt.callback(lambda: 3, x, result=x)).lower(X)
+    with pytest.raises(xt.ArgumentTypeError, match=r"debug.callback: <lambda> gets 1 argument, .* and takes none"):
+        xt.jit(lambda x: xt.debug.callback(lambda: 3, x) or x).lower(X)
     with pytest.raises(xt.ArgumentError, match="ordered=True makes one call after the other"):
         xt.callback(Sorted(), X, result=X, ordered=True, together=True)
     with pytest.raises(xt.ArgumentTypeError, match=r"callback\(derivative=\): write a function"):

@@ -33,7 +33,7 @@ def scalar_function(name: str, dtype: np.dtype) -> Callable[..., Any]:
     def run(*xs: Any) -> Any:
         xs = tuple([x if is_array(x) else array(x, dims=()) for x in xs])
         dims = _union(xs)
-        return callback(computed, *xs, result=Spec(dims, [None] * len(dims), dtype), together=True)
+        return callback(computed, *xs, result=Spec._of(dims, [None] * len(dims), dtype), together=True)
 
     return run
 
@@ -87,7 +87,7 @@ def matrices(op: Any, node: Apply) -> Run:
         given = [full(x, v.type) for x, v in zip(xs, node.inputs, strict=True)]
         batch = _batch(given, cores)
         results = [
-            Spec([*batch, *map(axis, range(len(core)))], [*[None] * len(batch), *core], np.dtype(t.dtype))
+            Spec._of([*batch, *map(axis, range(len(core)))], [*[None] * len(batch), *core], np.dtype(t.dtype))
             for core, t in zip(results_of(given), types, strict=True)
         ]
         return list(callback(computed, *given, result=results, together=True))

@@ -177,7 +177,7 @@ def _elements(text: str, dims: tuple[str, ...], dtype: dtypes.DType, shape: Any 
         number, _, element = text.partition(" : ")
         text = f"dense<{number}> : tensor<{element or 'i1'}>"
     parsed = c.mlir().Attribute.parse(text, c.context())
-    return emit.one("constant", (), {"value": parsed}, [c.array_type(Spec(dims, tuple(shape), dtype))])
+    return emit.one("constant", (), {"value": parsed}, [c.array_type(Spec._of(dims, tuple(shape), dtype))])
 
 
 def _iota(op: Any) -> Tracer:
