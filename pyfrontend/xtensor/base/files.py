@@ -9,13 +9,23 @@ from pathlib import Path
 from typing import Any
 
 from .calls import in_words
-from .errors import ArgumentTypeError
+from .errors import ArgumentError, ArgumentTypeError, file_error
 
 
 def path_of(path: Any, what: str) -> Path:
     if not isinstance(path, (str, os.PathLike)) or "\0" in str(path):
         raise ArgumentTypeError(f"{what}: the path of a file is needed, got {in_words(path)}")
     return Path(path)
+
+
+def check_place(path: Path, what: str) -> None:
+    """Raises what can be told before there is anything to write. what: how the message begins."""
+    problem = f"{what}{path} cannot be written"
+    if not path.absolute().parent.is_dir():
+        missing = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+        raise file_error(ArgumentError, f"{problem}: there is no folder {path.parent}", missing)
+    if path.is_dir():
+        raise ArgumentError(f"{problem}: it is a folder")
 
 
 def write_file(path: Path, data: bytes | memoryview, *, follow: bool = True) -> None:

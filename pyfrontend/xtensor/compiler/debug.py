@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..base.calls import check_made
-from ..base.errors import ArgumentError
+from ..base.errors import ArgumentError, trimmed
 from ..base.files import path_of, write_file
 from ..values.shared import Watch, watches
 from ..values.targets import CPU, Target
@@ -47,7 +47,10 @@ class dump_phases:  # noqa: N801 (used like a function)
     def __init__(self, directory: str | os.PathLike[str] | None) -> None:
         global _directory
         self._before = _directory
-        _directory = None if directory is None else str(path_of(directory, "xt.debug.dump_phases"))
+        folder = None if directory is None else path_of(directory, "xt.debug.dump_phases")
+        if folder is not None and not folder.is_dir() and os.path.lexists(folder):
+            raise ArgumentError(f"xt.debug.dump_phases: {folder} is a file, and a folder is needed")
+        _directory = None if folder is None else str(folder)
 
     def __enter__(self) -> dump_phases:
         return self
@@ -82,12 +85,14 @@ class check_shared:  # noqa: N801 (used like a function)
         self._watch = Watch()
         watches.append(self._watch)
 
+    @trimmed
     def __call__(self) -> None:
         self._watch.check()
 
     def __enter__(self) -> check_shared:
         return self
 
+    @trimmed
     def __exit__(self, kind: object, *exc: object) -> None:
         self._end()
         if kind is None:

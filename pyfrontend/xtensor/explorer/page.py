@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.calls import check_methods, shown
 from ..base.errors import ArgumentError, ArgumentTypeError, CompileError, file_error
-from ..base.files import path_of, write_file
+from ..base.files import check_place, path_of, write_file
 from ..compiler import supports
 from ..compiler.profiled import types_of
 from ..ir.context import compiler, diagnosed
@@ -77,6 +77,13 @@ def measured(profile: Any, program: Program, target: Target) -> Sequence[tuple[K
         )
     found: Sequence[tuple[Kernel, Measured]] = profile.kernels(program.name, target.name, types_of(program))
     return found
+
+
+def writable(path: Any) -> Path:
+    """Where a page is to be written, once it is made."""
+    place = path_of(path, "explore")
+    check_place(place, "")
+    return place
 
 
 def explored(
@@ -165,7 +172,7 @@ class Explorer:
 
     def write(self, path: str | Path) -> Path:
         """Writes the page to `path`; returns it."""
-        file = path_of(path, "explore")
+        file = writable(path)
         try:
             write_file(file, self.html.encode())
         except OSError as error:

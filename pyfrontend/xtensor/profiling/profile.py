@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import threading
@@ -12,7 +11,6 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import cached_property
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -20,7 +18,7 @@ import numpy as np
 from .. import _native
 from ..base.calls import check_made, check_methods
 from ..base.errors import ArgumentError, file_error, trimmed
-from ..base.files import path_of, write_file
+from ..base.files import check_place, path_of, write_file
 from ..compiler.profiled import Kernel, kernel_of, kernels_of, program_of
 from ..values.options import profiled
 from .limits import limits_of, measured_again
@@ -29,6 +27,7 @@ from .table import Row, html_of, text_of
 
 _lock = threading.Lock()
 _active: list[profile] = []  # those that record
+_SHOWN = 3  # programs that an error lists
 _OVER = 1.05  # of a limit: more than noise
 _first: dict[int, int] = {}  # when a kernel of a device ran for the first time, by its number
 
@@ -43,16 +42,6 @@ def _collect() -> None:
             _first[number] = int(runs["begin"][runs["kernel"] == number].min())
     for p in _active:
         p._spans += found
-
-
-def _check_place(path: Path) -> None:
-    """What can be told before the block runs."""
-    problem = f"xt.profile: {path} cannot be written"
-    if not path.absolute().parent.is_dir():
-        missing = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
-        raise file_error(ArgumentError, f"{problem}: there is no folder {path.parent}", missing)
-    if path.is_dir():
-        raise ArgumentError(f"{problem}: it is a folder")
 
 
 class profile:  # noqa: N801 (used like a function)
@@ -97,7 +86,7 @@ class profile:  # noqa: N801 (used like a function)
         if self._entered:
             raise ArgumentError("xt.profile: this one has recorded a block already; make another one")
         if self._path is not None:
-            _check_place(self._path)
+            check_place(self._path, "xt.profile: ")
         self._entered = True
         self._block.enter_context(profiled())
         with _lock:
@@ -147,10 +136,15 @@ class profile:  # noqa: N801 (used like a function)
 
     # -- the table ----------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @property
+    @trimmed
     def rows(self) -> list[Row]:
         """A `Row` for each kernel and other use of time, those of most time first."""
         self._check_done("rows")
+        return self._rows
+
+    @cached_property
+    def _rows(self) -> list[Row]:
         rows = self._kernel_rows()
         rows += self._transfer_rows()
         # A program may run in a callback of another one, and programs of several threads at once.
@@ -273,10 +267,13 @@ class profile:  # noqa: N801 (used like a function)
                 rows[0][1].seconds -= sum(row.prepared for _, row in rows)
                 _judge([row for _, row in rows], _native.num_threads(), rows[0][1].seconds)
                 return rows
-        others = ", ".join(sorted({of.program.name for of in self._names.values() if of})) or "no program"
+        ran = [of.program for of in self._names.values() if of]
+        others = sorted({f"{p.name}({', '.join(p.types)}) on {p.device}" for p in ran})
+        listed = "; ".join(others[:_SHOWN]) + (f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else "")
         raise ArgumentError(
-            f"xt.profile: no call of {name}({', '.join(types)}) on {device} ended in the block, but calls of {others}. "
-            "Call it in the block with arrays of the same dims, sizes and dtypes"
+            f"xt.profile: no call of {name}({', '.join(types)}) on {device} ended in the block. "
+            f"Calls of these programs did: {listed or 'none'}. Call it in the block with arrays of the same dims, "
+            "sizes and dtypes"
         )
 
     def _by_begin(self, kernels: Sequence[tuple[int, Kernel]]) -> list[tuple[int, Kernel]]:
@@ -297,7 +294,7 @@ class profile:  # noqa: N801 (used like a function)
 
     def _check_done(self, what: str) -> None:
         if not self._end:
-            raise ArgumentError(f"xt.profile: {what} is there after the block: with xt.profile() as p: ...")
+            raise ArgumentError(f"xt.profile: {what} can be read after the block: with xt.profile() as p: ...")
 
     def _head(self) -> str:
         dropped = f"; {self._dropped()}" if self._spans.dropped else ""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
-from .. import _native, fft, linalg, nn, ops, optim, random, signal
+from .. import _native, debug, fft, linalg, nn, ops, optim, random, signal
 from ..base.lacking import missing
 from . import dataarrays, elsewhere, further, peers, scipys
 
@@ -182,6 +182,7 @@ _ROOMS = {
     "xt.linalg": linalg,
     "xt.random": random,
     "xt.signal": signal,
+    "xt.debug": debug,
     "xt.optim": optim,
 }
 

@@ -25,6 +25,7 @@ from ..base.errors import (
     trimmed,
     users_frames,
 )
+from ..base.lacking import lacks
 from ..call import out_of_memory
 from ..call.arguments import Call, StaticNames, name_of, place_of, signature_of
 from ..call.arrays import as_array
@@ -35,7 +36,7 @@ from ..call.opened import Programs
 from ..call.spelling import spelling
 from ..compiler import nonfinite
 from ..compiler.carried import MOST_CARRIED, Carried
-from ..explorer.page import Explorer, explored, measured
+from ..explorer.page import Explorer, explored, measured, writable
 from ..ir import location
 from ..labels.parts import WholeLabels
 from ..labels.relabel import LabelsKey, LatestLabels
@@ -48,7 +49,7 @@ from ..values.mesh import Layout, Mesh
 from ..values.spec import Spec
 from . import stepwise
 from .pickling import Pickled
-from .stages import Traced
+from .stages import Traced, instead_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -81,6 +82,11 @@ class Jitted(Function, Pickled, Generic[P, R]):
     if TYPE_CHECKING:  # the call itself is C++
 
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+
+    else:  # any attribute would pass
+
+        def __getattr__(self, name: str) -> Any:
+            raise lacks(self, name, instead_of(name))
 
     def __new__(
         cls,
@@ -224,6 +230,8 @@ class Jitted(Function, Pickled, Generic[P, R]):
             its = {name for name in own if name in signature.parameters}
             kwargs = {**kwargs, **{name: own[name] for name in its if own[name] is not None}}
             path, profile = (None if name in its else own[name] for name in own)
+        if path is not None:
+            writable(path)
         program, call, target = self._compiler.abstract(args, kwargs)
         code = code_of(self.__wrapped__)
         page = Explorer(explored(program, target, code, measured(profile, program, target), call.shapes))

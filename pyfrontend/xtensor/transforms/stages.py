@@ -12,6 +12,7 @@ from .. import _native
 from ..base.calls import check_methods
 from ..base.dims import describe_array
 from ..base.errors import ArgumentTypeError, DeviceError, DimensionError, DTypeError, Error, SizeError, trimmed
+from ..base.lacking import lacks
 from ..call.compilations import History, code_of, key_of
 from ..call.entry import moved
 from ..compiler import cost
@@ -29,6 +30,22 @@ if TYPE_CHECKING:
     from ..call.arguments import Call
 
 
+_AGAIN = 'write xt.option(log="compile"), or look at f.compilations'
+# What JAX and Numba have for a look inside -> what to write.
+_ELSEWHERE = {
+    "cost_analysis": "write f.cost(x)", "memory_analysis": "write f.memory(x)", "compile": "write f.lower(x).compile()",
+    "eval_shape": "write f.trace(x).outputs", "out_info": "write f.trace(x).outputs", "explain": _AGAIN,
+    "jaxpr": 'write f.as_text("traced", x)', "inspect_llvm": 'write f.as_text("llvm", x)',
+    "inspect_asm": 'write f.as_text("asm", x)', "compiler_ir": 'write f.as_text("linalg", x)',
+    "profile": "write with xt.profile() as p: f(x)",
+}  # fmt: skip
+
+
+def instead_of(name: str) -> str | None:
+    """What to write for an attribute that compiled functions and their stages lack."""
+    return _ELSEWHERE.get(name)
+
+
 class Traced:
     """The program as it was traced, before any phase."""
 
@@ -38,6 +55,11 @@ class Traced:
         self.call = call
         self.target = target
         self._compiled = compiled
+
+    if not TYPE_CHECKING:  # else any attribute would pass
+
+        def __getattr__(self, name: str) -> Any:
+            raise lacks(self, name, instead_of(name))
 
     @property
     def inputs(self) -> tuple[Spec, ...]:

@@ -35,6 +35,12 @@ _CHOICES: dict[str, tuple[object, object]] = {
     "nan": ("allow", "raise"),
 }
 _READ = ("device", "default_float")  # what is not one of a few values
+# What JAX has, some with `jax_` in front -> what to write.
+_OF_OTHERS = {
+    "debug_nans": 'nan="raise"', "debug_infs": 'nan="raise"', "disable_jit": "jit=False",
+    "log_compiles": 'log="compile"', "explain_cache_misses": 'log="compile"',
+    "enable_x64": 'default_float="f8"', "default_device": 'device="cpu"', "platform_name": 'device="cpu"',
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -181,9 +187,9 @@ class option:  # noqa: N801 (used like a function)
                 continue
             if name not in _CHOICES:
                 have = (*_CHOICES, *_READ)
-                raise ArgumentError(
-                    f"xt.option: there is no option {name!r}; options are {', '.join(have)}{suggestion(name, have)}"
-                )
+                meant = _OF_OTHERS.get(name.removeprefix("jax_"))
+                advice = f". Write xt.option({meant})" if meant else suggestion(name, have)
+                raise ArgumentError(f"xt.option: there is no option {name!r}; options are {', '.join(have)}{advice}")
             if value not in _CHOICES[name]:
                 allowed = " or ".join(map(repr, _CHOICES[name]))
                 raise ArgumentError(f"xt.option: {name}= is {allowed}, got {value!r}")

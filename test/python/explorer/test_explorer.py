@@ -216,7 +216,7 @@ def test_memory_is_the_plan_of_the_arena(program: Any) -> None:
 def test_a_profile_without_the_call_is_refused(program: Any) -> None:
     f, arguments, p = profiled_gradient(program)
     for other in (p, xt.profile()):
-        with pytest.raises(xt.ArgumentError, match=r"no call of <lambda>|is there after the block"):
+        with pytest.raises(xt.ArgumentError, match=r"no call of <lambda>|can be read after the block"):
             xt.jit(lambda x: x + 1).explore(arguments[0], profile=other)
     with pytest.raises(xt.ArgumentError, match=r"no call of gradient\(.*same dims, sizes and dtypes"):
         f.explore(arguments[0], xt.spec(batch=65, feature=32, dtype="f4"), profile=p)
@@ -271,7 +271,7 @@ def test_the_command_writes_a_page(tmp_path: Path) -> None:
     assert "".join(f"{line}\n" for line in data["files"][0]["lines"]) == PROGRAM
     wrong = explore("-o", "no/page.html")
     assert (wrong.returncode, wrong.stderr) == (
-        1, "xtensor explore: no/page.html cannot be written: No such file or directory\n",
+        1, "xtensor explore: no/page.html cannot be written: there is no folder no\n",
     )  # fmt: skip
 
 

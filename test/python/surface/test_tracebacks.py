@@ -98,7 +98,7 @@ WITH_FILES: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
         r"'trace\.json' is not a profile\. Write `with xt\.profile\(\) as p",
         lambda: xt.jit(xt.sin).explore(X, profile="trace.json"),
     ),
-    "explore of another block": (xt.ArgumentError, "calls of no program", lambda: explored_elsewhere()),
+    "explore of another block": (xt.ArgumentError, "did: none", lambda: explored_elsewhere()),
     "memory": (xt.ArgumentTypeError, "gets 2 arguments", lambda: xt.jit(lambda x: x).memory(X, 1)),
     "update": (
         xt.ArgumentTypeError,
