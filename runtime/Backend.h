@@ -113,6 +113,12 @@ void addKernel(xt_program *program, xt_kernel *kernel, Made *made);
 /// Whether a device can start a kernel at all; sets xt_device_error if not.
 bool checkLimits(const xt_device_info &info, const xt_kernel &kernel);
 
+/// A device that is in a call: what the program calls, such as a function of xt.callback, cannot
+/// run programs on it. For the device, the inner and the outer program.
+constexpr char kNestedCall[] =
+    "%s: a call of %s during one of %s, on one thread. What a program on this device calls "
+    "(xt.callback) cannot run programs on it: let it use arrays on the CPU";
+
 /// Sets xt_device_error; returns 1.
 __attribute__((format(printf, 1, 2))) int32_t fail(const char *format, ...);
 

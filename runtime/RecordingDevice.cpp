@@ -220,8 +220,7 @@ int32_t RecordingDevice::begin(xt_program *program, void **buffers, const int64_
                                xt_status *status, xt_ticket *&ticket) {
   lock.lock();
   if (inCall) {
-    fail("%s: a call of %s during one of %s, on one thread", info.name, program->name,
-         call.program->name);
+    fail(kNestedCall, info.name, program->name, call.program->name);
     status->code = 3;
     lock.unlock();
     return 1;

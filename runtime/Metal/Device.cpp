@@ -231,8 +231,7 @@ int32_t Device::begin(xt_program *program, void **, const int64_t *, xt_status *
     if (lost)
       fail("%s: the device was lost", info.name);
     else
-      fail("%s: a call of %s during one of %s, on one thread", info.name, program->name,
-           call.program->name);
+      fail(kNestedCall, info.name, program->name, call.program->name);
     status->code = 3;
     lock.unlock();
     return 1;

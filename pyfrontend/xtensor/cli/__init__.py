@@ -189,7 +189,10 @@ def _explain(options: argparse.Namespace) -> int:
     """Runs the program as Python does; its exit status."""
     path = Path(options.program)
     if not path.is_file():
-        raise ArgumentError(f"there is no file {path}", where="")
+        file, colon, _ = options.program.rpartition(":")
+        instead = f". It runs a whole program: xtensor explain {file}" if colon and Path(file).is_file() else ""
+        what = f"{path} is a folder" if path.is_dir() else f"there is no file {path}"
+        raise ArgumentError(f"{what}{instead}", where="")
     met: list[Compilation] = []
 
     def meet(made: Compilation) -> None:

@@ -302,6 +302,18 @@ def test_explain(tmp_path: Path) -> None:
     assert "programs" in lines[-1] and done.stderr == ""
 
 
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [("none.py", "there is no file none.py"), (".", ". is a folder"),
+     ("train.py:step", "there is no file train.py:step. It runs a whole program: xtensor explain train.py")],
+)  # fmt: skip
+def test_explain_needs_a_program(tmp_path: Path, program: str, message: str) -> None:
+    (tmp_path / "train.py").write_text("")
+    command = [sys.executable, "-m", "xtensor.cli", "explain", program]
+    out = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert (out.returncode, out.stderr) == (1, f"xtensor explain: {message}\n")
+
+
 def test_explain_tells_of_no_function_of_the_package(tmp_path: Path) -> None:
     """The table of a profile compiles what it measures the limits of the machine by."""
     program = tmp_path / "program.py"

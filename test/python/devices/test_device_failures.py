@@ -174,7 +174,7 @@ print(d.messages)
         recording, inner = device.begin(program(), [a, a])
         assert not recording
         assert inner.code == 3
-        assert "during one of test" in error()
+        assert "during one of test, on one thread. What a program on this device calls (xt.callback)" in error()
         device.add(kernel(), a, a, N)
         device.end()
         assert outer.code == 0
