@@ -8,7 +8,7 @@ import inspect
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from ..base.errors import (
     UnsupportedError,
 )
 from ..base.files import path_of
+from ..base.lacking import lacks
 from ..base.ranges import Range, of_ints
 from ..base.refusals import not_an_array, unnamed
 from ..call.arguments import Static
@@ -85,6 +86,12 @@ class Loaded(Function):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass
+
+    if not TYPE_CHECKING:  # else any attribute would pass
+
+        def __getattr__(self, name: str) -> Any:
+            looks = name in ("as_text", "cost", "explore", "lower", "memory", "trace")
+            raise lacks(self, name, f"write xt.jit(f).{name}(..), which compiles its program here" if looks else None)
 
     @property
     def target(self) -> str:

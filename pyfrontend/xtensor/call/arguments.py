@@ -13,7 +13,7 @@ import numpy as np
 from .. import _native
 from ..base import tree
 from ..base.calls import shown, with_article
-from ..base.dims import describe
+from ..base.dims import describe, describe_array
 from ..base.errors import ArgumentError, ArgumentTypeError, SizeError
 from ..base.identity import identity
 from ..base.refusals import not_an_array, unnamed
@@ -256,7 +256,13 @@ class Call(Gathered):
 
     @staticmethod
     def _refuse(leaf: Any, fn: Callable[..., Any], args: Any, kwargs: Any, i: int) -> Exception:
-        error = not_an_array(leaf, f"argument {_path(args, kwargs, i)} of {name_of(fn)}: ")
+        what = f"argument {_path(args, kwargs, i)} of {name_of(fn)}"
+        if isinstance(leaf, Tracer):
+            return ArgumentTypeError(
+                f"{what} is a traced array, {describe_array(leaf)}, which has no values. To look into a function, give "
+                "the type: xt.Spec(x.dims, x.shape, x.dtype)"
+            )
+        error = not_an_array(leaf, f"{what}: ")
         if "expected an array" in str(error):
             hint = "Declare it static: xt.jit(f, static=...), or make its class a pytree: xt.tree.register"
             return ArgumentTypeError(f"{str(error).splitlines()[0]}. {hint}")

@@ -12,6 +12,7 @@ import numpy as np
 from ..base import dtypes, tree
 from ..base.dims import batched, describe
 from ..base.errors import ArgumentError, ArgumentTypeError, Error, user_line
+from ..labels.xarray import is_dataarray, values_of
 from ..values.array import Array, from_values
 from ..values.spec import Spec
 from . import callbacks
@@ -22,6 +23,8 @@ from .tracer import DynamicSize, Tracer
 
 def show(text: str, args: tuple[Any, ...], kwargs: dict[str, Any], op: str) -> None:
     """Prints `text` with its fields filled in: now, or each time that the program being traced gets here."""
+    if any(map(is_dataarray, tree.leaves((args, kwargs)))):
+        args, kwargs = tree.map(_bare, (args, kwargs))
     _check(text, args, kwargs, op)
     leaves, structure = tree.flatten((args, kwargs))
     if not tracing():
@@ -37,6 +40,11 @@ def show(text: str, args: tuple[Any, ...], kwargs: dict[str, Any], op: str) -> N
     function = _Print(op, text, structure, leaves, places, line)
     key = (_Print, op, text, line, callbacks.meanings(structure), *places, *map(callbacks.meaning, leaves))
     callbacks.call(text, function, key, arrays, ordered=True)
+
+
+def _bare(x: Any) -> Any:
+    """A DataArray is printed as it is in compiled code, which has its values."""
+    return values_of(x) if is_dataarray(x) else x
 
 
 class _Print:

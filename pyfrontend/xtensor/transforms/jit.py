@@ -128,7 +128,7 @@ class Jitted(Function, Pickled, Generic[P, R]):
         pass
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else functools.partial(self, instance)
+        return self if instance is None else _Method(self, instance)
 
     def __repr__(self) -> str:
         return f"<jit of {self.__name__}>"
@@ -240,6 +240,17 @@ class Jitted(Function, Pickled, Generic[P, R]):
         return page
 
 
+class _Method(functools.partial[Any]):
+    """A jitted method of an instance, which can be looked into as a jitted function can."""
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.func, name)  # with advice, if it has none
+        if name == "as_text":
+            return lambda phase, *args, **kwargs: found(phase, *self.args, *args, **kwargs)
+        return functools.partial(found, *self.args) if name in _LOOKS else found
+
+
+_LOOKS = frozenset({"cost", "explore", "lower", "memory", "trace"})
 _traced = threading.local()  # layout: of the program that is being traced
 
 

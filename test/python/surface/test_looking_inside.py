@@ -1,5 +1,6 @@
 """Mistakes with the tools for a look inside: the message has what to write, and the user's line."""
 
+import dataclasses
 import os
 import re
 import traceback
@@ -94,3 +95,53 @@ def test_names_of_other_libraries(ask, advice):
 def test_options_of_jax(name, advice):
     with pytest.raises(xt.ArgumentError, match=rf"no option '{name}'.*\. Write xt.option\({advice}\)"):
         xt.option(**{name: True})
+
+
+@dataclasses.dataclass(frozen=True)
+class Model:
+    weight: xt.Array
+
+    @xt.jit
+    def apply(self, x):
+        return self.weight * x
+
+
+def test_methods_of_instances():
+    apply = Model(X).apply
+    assert apply(X).values.tolist() == [1.0, 4.0, 9.0]
+    assert apply.cost(X) == Model.apply.cost(Model(X), X)
+    assert apply.lower(X).inputs == (xt.spec(t=3),) * 2
+    assert "xtensor.mul" in apply.as_text("traced", X)
+    assert apply.explore(X).data["name"] == "apply"
+    assert apply.memory(X).arena == 0
+    assert len(apply.compilations) == 1
+    with pytest.raises(xt.AttributeError, match=r"write f.cost\(x\)"):
+        _ = apply.cost_analysis
+
+
+def test_a_look_from_inside_of_a_traced_function():
+    def inside(x):
+        with pytest.raises(
+            xt.ArgumentTypeError, match=r"\[0\] of double is a traced array, float64 \(t: 3\), .*xt.Spec"
+        ):
+            double.cost(x)
+        assert double.cost(xt.Spec(x.dims, x.shape, x.dtype))["flops"] == 3
+        return x
+
+    xt.jit(inside)(X)
+
+
+def test_a_look_into_a_loaded_function():
+    loaded = xt.load(xt.export(lambda x: x * 2.0, (X,), c=False))
+    for name in ("cost", "explore", "lower", "memory"):
+        with pytest.raises(xt.AttributeError, match=rf"write xt.jit\(f\).{name}\(..\)"):
+            getattr(loaded, name)
+    assert xt.jit(loaded).cost(X)["flops"] == 3
+
+
+def test_a_dataarray_is_printed_as_an_array(capsys):
+    d = X.to_xarray()
+    xt.debug.print("{:.1f} {}", d, {"d": d})
+    xt.jit(lambda x: xt.debug.print("{:.1f}", d) or x)(X)
+    line = "[1.0 2.0 3.0] (t: 3)"
+    assert capsys.readouterr().out == f"{line} {{'d': [1. 2. 3.] (t: 3)}}\n{line}\n"
