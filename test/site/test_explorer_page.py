@@ -160,6 +160,10 @@ def test_search_goes_from_match_to_match(page: Page, explorer: Any) -> None:
     assert set(page.locator("#phase mark").all_inner_texts()) == {"linalg.generic"}
     page.keyboard.press("Shift+Enter")
     assert shown(page, "phase", ".here") == [wanted[1]]
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    page.keyboard.type("func.func")
+    assert page.locator("#search").input_value() == "func.func"  # and not behind the text of the last search
 
 
 @pytest.mark.parametrize(

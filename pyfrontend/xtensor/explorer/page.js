@@ -536,7 +536,10 @@ document.addEventListener("keydown", (event) => {
   const actions = {
     ArrowLeft: () => go(Math.max(0, state.tab - 1)),
     ArrowRight: () => go(Math.min(last, state.tab + 1)),
-    "/": () => byId("search").focus(),
+    "/": () => {
+      byId("search").focus();
+      byId("search").select(); // what is typed replaces the text of the last search
+    },
     n: () => step(1),
     N: () => step(-1),
     Escape: () => choose([], -1, -1),

@@ -238,8 +238,10 @@ class _Call:
         try:
             leaves = tree.leaves_at(self.structure, y)
         except ArgumentError:
+            one = self.structure.size == 1 and all(isinstance(x, (bool, int, float, complex)) for x in tree.leaves(y))
             raise ArgumentError(
                 f"xt.callback: {name_of(self.f)} returned {tree.structure(y)}, and result= says {self.structure}"
+                f"{'. Return an array of the numbers: np.array(..)' if one else ''}"
             ) from None
         return [_fitted(*found) for found in zip(leaves, specs, self.types, self.told, strict=True)]
 
@@ -268,6 +270,11 @@ def _fitted(x: Any, wanted: Spec, declared: Spec, what: str) -> np.ndarray[Any, 
     if any(needed[d] != n for d, n in have.items()):
         raise SizeError(f"{what} {differs}")
     if values.dtype != wanted.dtype and not (weak and _takes(wanted.dtype, x)):
+        if weak:
+            raise DTypeError(
+                f"{what} the number {shown(x)}, and result= says {_described(wanted)}, which does not hold it. Declare "
+                f"dtype={values.dtype.name!r}, or return a number that fits"
+            )
         raise DTypeError(
             f"{what} {differs}. Return .astype({wanted.dtype.name!r}), or declare dtype={values.dtype.name!r}"
         )

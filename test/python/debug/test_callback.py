@@ -16,6 +16,7 @@ import xtensor as xt
 from xtensor.testing import check_gradients
 
 X = xt.array([3.0, 1.0, 2.0], "i", dtype="f4")
+I1 = xt.spec(dtype="i1")
 X_TYPE = xt.spec(i=3, dtype="f4")
 B = xt.array([[3.0, 1.0, 2.0], [6.0, 4.0, 5.0]], ("b", "i"), dtype="f4")
 
@@ -218,6 +219,9 @@ WRONG: dict[str, tuple[Callable[[Any], Any], Any, type[Exception], str]] = {
     "dims": (lambda x: xt.array([1.0, 2.0, 3.0], "j", dtype="f4"), X, xt.DimensionError, r"returned float32 \(j: 3\)"),
     "rank": (lambda x: np.zeros((3, 1), "f4"), X, xt.DimensionError, r"of shape \(3, 1\), and result= says"),
     "text": (lambda x: "three", X, xt.ArgumentTypeError, r"returned the string 'three', and result= says float32"),
+    "numbers": (lambda x: [3.0, 1.0], X, xt.ArgumentError, r"returned \[\*, \*\], .*Return an array of the numbers"),
+    "too large": (lambda x: 3000, I1, xt.DTypeError, r"the number 3000, and result= says int8 \(\), which does not"),
+    "fraction": (lambda x: 0.5, I1, xt.DTypeError, r"returned the number 0.5, .*Declare dtype='float64'"),
     "nothing": (lambda x: None, X, xt.ArgumentTypeError, r"returned None, .*Return an array of numbers"),
     "type": (lambda x: X_TYPE, X, xt.ArgumentTypeError, r"returned Spec\(i: 3, float32\), which has no values"),
     "objects": (lambda x: np.array([None] * 3), X, xt.ArgumentTypeError, r"returned an ndarray of object, and result="),

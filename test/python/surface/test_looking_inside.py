@@ -79,6 +79,8 @@ def test_places_are_checked_before_the_work(tmp_path):
         (lambda: double.trace(X).jaxpr, r'write f.as_text\("traced", x\)'),
         (lambda: xt.print("{}", X), "write xt.debug.print"),
         (lambda: xt.breakpoint(), "write xt.debug.breakpoint"),
+        (lambda: xt.testing.assert_allclose(X, X), r"write np.testing.assert_allclose\(x.values, y.values\)"),
+        (lambda: xt.testing.check_gradient, "did you mean 'check_gradients'"),
         (lambda: xt.debug.set_trace(), r"write xt.debug.breakpoint\(\)"),
         (lambda: xt.io_callback(print, X), r"xt.callback\(f, x, result=.., ordered=True\)"),
     ],
