@@ -41,7 +41,7 @@ def check_gradients(
 
     Raises:
         AssertionError: a derivative differs from the differences.
-        ArgumentError: no argument is a float array, or `order` or `modes` is another one.
+        ArgumentError: no argument is a float array, `f` is not finite near them, or `order` or `modes` is another one.
 
     Example:
     >>> xt.testing.check_gradients(lambda x: xt.sum(xt.sin(x)), (xt.array([1.0, 2.0], "i"),), order=2)
@@ -89,6 +89,11 @@ def _check(
     result = compiled(*primals)
     cotangent = tree.map(lambda y: _random(y, rng), result)
     expected = _difference(compiled, primals, direction, step)
+    if not all(np.isfinite(e).all() for e in expected):
+        raise ArgumentError(
+            f"xt.testing.check_gradients: f is not finite near the arguments{path}, so there is nothing to compare "
+            'with. Choose others; xt.option(nan="raise") names the op that makes a NaN'
+        )
     if "forward" in modes:
         _, tangent = jvp(f, primals, direction)
         moved = [_wide(t) for t in tree.leaves(tangent)]

@@ -147,3 +147,10 @@ def test_a_dataarray_is_printed_as_an_array(capsys):
     xt.jit(lambda x: xt.debug.print("{:.1f}", d) or x)(X)
     line = "[1.0 2.0 3.0] (t: 3)"
     assert capsys.readouterr().out == f"{line} {{'d': [1. 2. 3.] (t: 3)}}\n{line}\n"
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+@pytest.mark.parametrize("f", [lambda x: xt.sum(xt.sqrt(x - 2.0)), lambda x: xt.log(x - 1.0)])
+def test_gradients_are_not_compared_with_nan(f, mode):
+    with pytest.raises(xt.ArgumentError, match=r"f is not finite near the arguments, .*nothing to compare with"):
+        xt.testing.check_gradients(f, (X,), modes=(mode,))
