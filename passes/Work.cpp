@@ -283,13 +283,16 @@ double xtensor::pointsOf(linalg::LinalgOp op) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   double points = 1;
   for (auto [loop, range] : llvm::enumerate(ranges)) {
-    double size = ShapedType::isDynamic(range) ? 1 : range;
-    if (ShapedType::isDynamic(range))
-      for (OpOperand &operand : op->getOpOperands())
-        for (auto [axis, place] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
-          if (place == getAffineDimExpr(loop, op.getContext()))
-            size = std::max(size, extentOf(operand.get(), axis));
-    points *= size;
+    if (!ShapedType::isDynamic(range)) {
+      points *= range;
+      continue;
+    }
+    std::optional<double> size; // 0 where the arrays are empty
+    for (OpOperand &operand : op->getOpOperands())
+      for (auto [axis, place] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
+        if (place == getAffineDimExpr(loop, op.getContext()))
+          size = std::max(size.value_or(0), extentOf(operand.get(), axis));
+    points *= size.value_or(1);
   }
   return points;
 }

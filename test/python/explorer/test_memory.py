@@ -169,3 +169,8 @@ def test_a_call_takes_the_memory_that_is_told():
     measured, told = map(int, done.stdout.split())
     assert told > 60e6
     assert measured == pytest.approx(told, abs=12e6)  # memory that was free before, and what compiles
+
+
+@pytest.mark.parametrize("f", [lambda x: x @ x.rename(t="u"), lambda x: xt.sum(x), lambda x: xt.cumsum(x, "t")])
+def test_empty_arrays_of_open_size_cost_nothing(f: Any) -> None:
+    assert xt.jit(f, dynamic_dims="t").cost(xt.spec(t=0, i=32))["flops"] == 0
