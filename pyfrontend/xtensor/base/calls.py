@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from .dims import closest, describe, suggestion
-from .errors import ArgumentTypeError, Error, users_frames
+from .errors import ArgumentTypeError, Error, asked_by, users_frames
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -230,6 +230,8 @@ def _of_this_function(
         return 'Cast before or after: x.astype("f4")'
     if "skipna" in known and "where" in kwargs:
         return f"Write xt.{name}(x.where(mask), skipna=True)"
+    if name == "astype" and "copy" in kwargs and asked_by() == "xarray":
+        return "A DataArray reads the array that indexes it: write xt.as_array(x).isel(time=i) with the DataArray x"
     if name == "squeeze" and "drop" in kwargs:
         return 'Write x.squeeze("lev").drop_vars("lev")'
     if name == "Array.item":

@@ -78,8 +78,8 @@ def _is_among(name: str, arguments: Iterable[Any], depth: int = 8) -> bool:
     return False
 
 
-# Packages that call this one on the user's behalf, and what runs a module of this package (python -m).
-_BETWEEN = frozenset({"jax", "numpy", "pytensor", "runpy", "scipy", "string", "torch", "xarray"})
+# Modules that call this package on the user's behalf, and what runs a module of this package (python -m).
+_BETWEEN = frozenset({"functools", "jax", "numpy", "pytensor", "runpy", "scipy", "string", "torch", "xarray"})
 _COMMAND = os.path.join(_PACKAGE, "cli", "__init__.py")  # what calls its `main` is no line of the user's
 
 
@@ -101,6 +101,14 @@ def user_frame() -> FrameType | None:
             return None
         frame = frame.f_back
     return frame
+
+
+def asked_by() -> str:
+    """The package of the innermost frame that does not run code of this one."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and is_ours(frame):
+        frame = frame.f_back
+    return str(frame.f_globals.get("__name__")).partition(".")[0] if frame else ""
 
 
 def user_line() -> str | None:

@@ -311,6 +311,14 @@ def test_a_dataarray_left_of_a_traced_array_says_what_to_write():
         np.testing.assert_array_equal(xt.jit(f)(u).values, k.values)
 
 
+def test_a_dataarray_at_a_traced_position_says_what_to_write():
+    k = xr.DataArray(np.arange(3.0), dims="x")
+    for f in (lambda i: k.isel(x=i), lambda i: k[i], lambda i: xr.Dataset({"k": k}).isel(x=i)):
+        with pytest.raises(xt.Error, match=r"A DataArray reads the array that indexes it: write xt.as_array\(x\).isel"):
+            xt.jit(f)(xt.array(2))
+    assert float(xt.jit(lambda i: xt.as_array(k).isel(x=i))(xt.array(2))) == 2.0
+
+
 def test_as_array_of_a_traced_array_is_itself():
     found = xt.jit(lambda a: xt.as_array(a) + 1)(xt.ones(t=3))
     np.testing.assert_array_equal(found.values, [2, 2, 2])
