@@ -156,6 +156,20 @@ class Relabel:
         return kept
 
 
+def with_labels_of(given: Sequence[Any], results: Sequence[Array], op: str) -> list[Any]:
+    """Results of a function that is not known, labelled as those of an op of the program that calls it. `given`: the
+    Arrays and DataArrays that it got."""
+    sources = {i: x for i, x in enumerate(given) if is_dataarray(x) or x.meta is not None}
+    if not sources:
+        return [*results]
+
+    def where(result: Array) -> dict[str, frozenset[Origin]]:
+        of = {d: [i for i, x in enumerate(given) if d in x.dims] for d in result.dims}
+        return {d: frozenset((i, d, ()) for i in froms) for d, froms in {**of, WHOLE: [*range(len(given))]}.items()}
+
+    return Relabel(Followed([where(r) for r in results], []), op)(results, sources, given)
+
+
 def _filled(x: xarray.DataArray, result: Array, name: Any, attrs: dict[Any, Any]) -> xarray.DataArray:
     """The result with the coordinates of `x`, which share their variables as those of xarray's own arithmetic do."""
     import xarray

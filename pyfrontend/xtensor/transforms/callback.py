@@ -15,6 +15,8 @@ from ..base.dims import batched, describe
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, SizeError, UnsupportedError
 from ..base.ranges import fits
 from ..call.arguments import name_of, needs_function
+from ..labels.relabel import with_labels_of
+from ..labels.xarray import is_dataarray
 from ..trace import callbacks
 from ..trace.lift import as_tracer
 from ..trace.scope import tracing
@@ -155,20 +157,20 @@ def _eager(
 ) -> Any:
     """batch: dims of size 1 that `f` sees besides, and its results have."""
     leaves, shape = tree.flatten(args)
-    arrays = []
+    arrays, given = [], []
     for i, x in enumerate(leaves):
         kind = kind_of(x)
         if kind is not None and kind.named:
             array = kind.array(x)
             arrays.append(array)
+            given.append(x if is_dataarray(x) else array)
             leaves[i] = array.expand_dims(dict.fromkeys(batch, 1)) if batch else array
     specs = _sized(types, [Spec._of(a.dims, a.shape, a.dtype) for a in arrays])
     call = _Call(f, shape, leaves, (), structure, types)
     of_call = [Spec._of((*batch, *s.dims), ([1] * len(batch) + [*s.shape]), s.dtype) for s in specs]
     values = call.results(f(*shape.unflatten(leaves)), of_call)
-    return structure.unflatten(
-        [from_values(v.reshape([*s.sizes.values()]), s.dims) for v, s in zip(values, specs, strict=True)]
-    )
+    made = [from_values(v.reshape([*s.sizes.values()]), s.dims) for v, s in zip(values, specs, strict=True)]
+    return structure.unflatten(with_labels_of(given, made, "callback"))
 
 
 def _traced(

@@ -41,6 +41,29 @@ def test_it_computes_a_part_of_a_program() -> None:
         np.testing.assert_array_equal(f(X).values, [3.0, 5.0, 7.0])
 
 
+def test_results_have_the_labels_of_the_arguments() -> None:
+    """Of all that have the dim, as results of ops do. In compiled code or not, Arrays or DataArrays."""
+    xr = pytest.importorskip("xarray")
+    coords = {"b": [5, 6], "i": ["p", "q", "r"], "run": 4, "area": (("b", "i"), B.values)}
+    x = xr.DataArray(B.values, dims=("b", "i"), coords=coords, name="heat", attrs={"units": "K"})
+    other = xr.DataArray(X.values, dims="i", coords={"i": ["p", "q", "r"]}, name="cold")
+    for f in (
+        lambda x, y: xt.callback(lambda x, y: x.values, x, y, result=x),
+        lambda x, y: xt.callback(lambda x: (x.values.sum(0), 1.0), x, result=(y, xt.spec())),
+        lambda x, y: xt.callback(lambda x: np.ones(7), x, result=xt.spec(k=7)),
+        lambda x, y: xt.vectorize(lambda x: xt.callback(lambda x: x.values, x, result=x), "b")(x),
+    ):
+        for given in ((x, other), (xt.as_array(x), xt.as_array(other))):
+            with xt.option(jit=False):
+                stepped = xt.jit(f)(*given)
+            for a, b, c in zip(*map(xt.tree.leaves, (f(*given), stepped, xt.jit(f)(*given))), strict=True):
+                assert type(a) is type(b) is type(c) is type(given[0])
+                if type(c) is xt.Array:
+                    a, b, c = a.to_xarray(), b.to_xarray(), c.to_xarray()
+                xr.testing.assert_identical(a, c)
+                xr.testing.assert_identical(b, c)
+
+
 def test_a_function_lives_as_long_as_the_code_that_calls_it() -> None:
     def used() -> tuple[Any, Any]:
         f = Sorted()
