@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -100,11 +101,11 @@ class Origins:
             self.known[argument] = self.known.get(first, {})
             if first in self.free:
                 self.free.add(argument)
-        for left in (3, 2, 1, 0):
+        for left in itertools.count(3, -1):
             ends = list(self._block(body).operands)
             found = [self._either(pair) for pair in zip(carries, ends[: len(carries)], strict=True)]
-            if left == 1:  # moved at every step: nothing is left to follow
-                found = [{WHOLE: f.get(WHOLE, frozenset())} for f in found]
+            if left < 2:  # what has moved once more moves at every step
+                found = [_still(self.known[a], f) for a, f in zip(arguments, found, strict=True)]
             settled = all(self.known[a] == f for a, f in zip(arguments, found, strict=True))
             for argument, f, end in zip(arguments, found, ends, strict=False):
                 self.known[argument] = f
@@ -341,6 +342,13 @@ def _split(o: Any, source: Mapping[str, frozenset[Origin]]) -> dict[str, frozens
             level = [d for d, _ in steps[-1][1]].index(steps[-1][2])
             found[into[level]].add((i, x, steps[:-1]))
     return {d: frozenset(froms) for d, froms in found.items()}
+
+
+def _still(
+    before: Mapping[str, frozenset[Origin]], after: Mapping[str, frozenset[Origin]]
+) -> dict[str, frozenset[Origin]]:
+    """`after`, without the places of dims that had others before."""
+    return {d: froms if d == WHOLE or before.get(d) == froms else frozenset() for d, froms in after.items()}
 
 
 def _only(where: Mapping[str, frozenset[Origin]], dims: tuple[str, ...]) -> dict[str, frozenset[Origin]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -69,8 +70,26 @@ def fit(x: Any, to: Spec) -> Any:
 
 
 class _Carry(control.Carry):
+    """Its arrays have the labels that no step changes: a label that does is none of the whole loop's."""
+
     lift: Any = staticmethod(lift)
     fit_one = staticmethod(fit)
+    changed: list[set[str]] | None = None  # of each array: the coordinates that a step changed
+    renamed: frozenset[int] = frozenset()
+
+    def steady(self, before: Sequence[Any], after: Sequence[Any]) -> list[Any]:
+        """The carry after a step, without such labels. What has no label goes with any, as zeros to add to do."""
+        self.changed = self.changed or [set() for _ in after]
+        found = []
+        for i, (x, changed) in enumerate(zip(after, self.changed, strict=True)):
+            was, now = labels_of(before[i]), labels_of(x)
+            if was and now:
+                names = {*was.coords, *now.coords}
+                changed |= {k for k in names if not _is_same(was.coords.get(k), now.coords.get(k))}
+                self.renamed |= {i} if was.name != now.name else frozenset()
+            x = _without(x, changed)
+            found.append(x._with_meta(replace(labels_of(x), name=None)) if now and i in self.renamed else x)
+        return found
 
 
 @contextmanager
@@ -155,7 +174,7 @@ def _settled(
     loop with fewer, the last one is computed again."""
     found = step(given)
     settled = carry.settle(found, fn)
-    return carry.fit(found), settled
+    return carry.steady(given, carry.fit(found)), settled
 
 
 def scan(
@@ -192,7 +211,7 @@ def scan(
                 f"xt.{op}: {name_of(f)} returns other structures of y in other steps, {first} and {shape}; they differ "
                 f"{tree.difference(first, shape)}"
             )
-        leaves = [_without(x, cut) for x in carry.fit(found)]  # it has no place for a part of each step
+        leaves = [_without(x, cut) for x in carry.steady(leaves, carry.fit(found))]  # it has no place for all parts
         stacked.append(ys)
     if reverse:
         stacked.reverse()
@@ -211,6 +230,11 @@ def _without(x: Any, names: Collection[str]) -> Any:
     return without_labels(x, [*names]) if {*names} & {*labels_of(x).coords} else x
 
 
+def _is_same(a: Any, b: Any) -> bool:
+    """Whether two arrays have the same coordinate."""
+    return a is b or (a is not None and b is not None and bool(a.equals(b)))
+
+
 def _is_cut(name: str, coordinate: Any, dims: Collection[str]) -> bool:
     """Whether each element along `dims` has a part of a coordinate."""
     along = {*coordinate.dims}
@@ -223,7 +247,8 @@ def _labels_of_all(ys: Sequence[Any], sizes: dict[str, int], over: Sequence[Any]
     outer = [(k, v) for x in over for k, v in labels_of(x).coords.items() if {*v.dims} & {*sizes}]
     whole = {k: v for k, v in outer if {*v.dims} <= {*sizes}}
     cut = {k: v for k, v in outer if _is_cut(k, v, sizes)}
-    labels = [labels_of(y) for y in ys]
+    every = [labels_of(y) for y in ys]
+    labels = [x for x in every if x] or every  # what has no label goes with any, as the number that a carry starts with
     found: dict[str, Any] = {}
     for name, first in labels[0].coords.items():
         each = [x.coords.get(name) for x in labels]
@@ -231,11 +256,12 @@ def _labels_of_all(ys: Sequence[Any], sizes: dict[str, int], over: Sequence[Any]
             continue
         if name in cut:
             found[name] = _joined([v for v in each if v is not None], sizes, cut[name].dims)
-        elif all(v is first or first.equals(v) for v in each):  # type: ignore[no-untyped-call]
+        elif all(_is_same(first, v) for v in each):
             found[name] = first
     met = {name for x in labels for name in x.coords} - {*sizes}
     kept = {k: v for k, v in whole.items() if k not in met}
-    return Labels({**kept, **found}, labels[-1].name, labels[-1].attrs)
+    own = labels[0].name if all(x.name == labels[0].name for x in labels) else None
+    return Labels({**kept, **found}, own, labels[-1].attrs)
 
 
 def _joined(parts: Sequence[Any], sizes: dict[str, int], was: Sequence[Any]) -> Any:

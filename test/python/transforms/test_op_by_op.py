@@ -304,6 +304,27 @@ def test_labels_that_differ_between_instances_are_dropped() -> None:
             assert {*nested(x, two).coords} == {"i"}, jit
 
 
+def test_a_loop_has_the_labels_that_no_step_changes() -> None:
+    """And a number that a carry starts with takes none from it."""
+    xr = pytest.importorskip("xarray")
+    coords = {"i": [5, 6, 7], "j": ["a", "b"], "run": 4}
+    x = xr.DataArray(M.values, dims=("i", "j"), coords=coords, name="heat", attrs={"units": "K"})
+    other = x.rename("cold")
+    loops: list[Any] = [
+        lambda x, y: xt.scan(lambda c, r: (c + r.sum(), c), 0.0, x, dim="i"),
+        lambda x, y: xt.scan(lambda c, r: (c + r.sum(), c), 0.0, x, dim="i", reverse=True),
+        lambda x, y: xt.scan(lambda c, r: (r, c), y.sum("i"), x, dim="i"),
+        lambda x, y: xt.fori_loop(0, 3, lambda i, c: c + x.isel(i=i), xt.zeros(j=2)),
+        lambda x, y: xt.fori_loop(0, 2, lambda i, c: c.isel(j=[1, 0]), x),
+        lambda x, y: xt.while_loop(lambda c: c[0] < 2, lambda c: (c[0] + 1, x.isel(i=c[0])), (0, xt.zeros(j=2)))[1],
+    ]
+    for loop in loops:
+        with xt.option(jit=False):
+            stepped = xt.jit(loop)(x, other)
+        for a, b in zip(xt.tree.leaves(stepped), xt.tree.leaves(xt.jit(loop)(x, other)), strict=True):
+            xr.testing.assert_identical(a, b)
+
+
 def test_labels_and_static_arguments() -> None:
     xr = pytest.importorskip("xarray")
     labelled = xr.DataArray(np.arange(3.0), dims="t", coords={"t": [5, 6, 7]}, name="heat")
