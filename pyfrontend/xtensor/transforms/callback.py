@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from ..trace.scope import tracing
 from ..trace.tracer import DynamicSize, Tracer, spec
 from ..values.array import Array, from_values
 from ..values.kinds import kind_of
+from ..values.options import option
 from ..values.spec import Spec
 from .custom import custom_derivative
 from .derivative import order
@@ -164,12 +166,16 @@ def _eager(
             array = kind.array(x)
             arrays.append(array)
             given.append(x if is_dataarray(x) else array)
-            leaves[i] = array.expand_dims(dict.fromkeys(batch, 1)) if batch else array
+            seen = array.to("cpu")
+            leaves[i] = seen.expand_dims(dict.fromkeys(batch, 1)) if batch else seen
     specs = _sized(types, [Spec._of(a.dims, a.shape, a.dtype) for a in arrays])
     call = _Call(f, shape, leaves, (), structure, types)
     of_call = [Spec._of((*batch, *s.dims), ([1] * len(batch) + [*s.shape]), s.dtype) for s in specs]
     values = call.results(f(*shape.unflatten(leaves)), of_call)
-    made = [from_values(v.reshape([*s.sizes.values()]), s.dims) for v, s in zip(values, specs, strict=True)]
+    where = next((a.device for a in arrays if not a.weak), None)
+    with option(device=where) if where else nullcontext():
+        # Copies, as compiled code takes them: `f` may return the same memory each time.
+        made = [from_values(v.reshape(s.shape), s.dims, copy=True) for v, s in zip(values, specs, strict=True)]
     return structure.unflatten(with_labels_of(given, made, "callback"))
 
 

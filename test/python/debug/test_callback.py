@@ -41,6 +41,22 @@ def test_it_computes_a_part_of_a_program() -> None:
         np.testing.assert_array_equal(f(X).values, [3.0, 5.0, 7.0])
 
 
+def test_memory_that_is_returned_may_change() -> None:
+    memory = np.zeros(())
+
+    def add(x: Any) -> Any:
+        memory[...] += x.values
+        return memory
+
+    def f(x: Any) -> Any:
+        return xt.scan(lambda c, x: (c, xt.callback(add, x, result=x, ordered=True)), 0.0, x, dim="t")[1]
+
+    for jit in (True, False):
+        memory[...] = 0.0
+        with xt.option(jit=jit):
+            np.testing.assert_array_equal(xt.jit(f)(xt.array([1.0, 2.0, 3.0], "t")).values, [1.0, 3.0, 6.0])
+
+
 def test_results_have_the_labels_of_the_arguments() -> None:
     """Of all that have the dim, as results of ops do. In compiled code or not, Arrays or DataArrays."""
     xr = pytest.importorskip("xarray")

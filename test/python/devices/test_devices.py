@@ -567,6 +567,22 @@ def test_tracebacks_of_what_devices_find_hold_the_users_frames():
 
 
 @needs_device
+def test_callbacks_get_arrays_on_the_cpu_and_their_results_are_on_the_device():
+    """Compiled or not."""
+    x, seen = xt.array(host(3, 4), dims=("a", "b")).to(NAME), []
+
+    def f(v):
+        return xt.callback(lambda v: seen.append(v.device) or v.values * 2, v, result=v)
+
+    for jit, call in ((True, xt.jit(f)), (True, f), (False, xt.jit(f))):
+        with xt.option(jit=jit):
+            y = call(x)
+        assert y.device == NAME
+        np.testing.assert_array_equal(y.values, 2 * x.values)
+    assert seen == ["cpu"] * 3
+
+
+@needs_device
 def test_a_read_does_not_hold_the_interpreter_that_a_callback_waits_for():
     """A program in a callback has the device's lock, and a copy on the device waits for it."""
     x = xt.array(host(3, 4), dims=("a", "b")).to(NAME)
