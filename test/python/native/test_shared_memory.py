@@ -54,11 +54,13 @@ def test_memory_that_is_written_to_is_found(name: str) -> None:
     line = MAKERS[name].__code__.co_firstlineno
     with pytest.raises(
         xt.ArgumentError, match=rf"float64 \(t: 3\), which was made at \S*test_shared_memory.py:{line}, was"
-    ):
+    ) as called:
         check()
-    with pytest.raises(xt.ArgumentError, match=r"xt.option\(copy=True\)"), xt.debug.check_shared():
+    with pytest.raises(xt.ArgumentError, match=r"xt.option\(copy=True\)") as left, xt.debug.check_shared():
         made = MAKERS[name](a)
         a[1] = 2.0
+    for told in (called, left):
+        assert {frame.path.name for frame in told.traceback} == {"test_shared_memory.py", "errors.py"}
     assert made.shape == (3,)
 
 
