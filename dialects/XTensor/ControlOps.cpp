@@ -11,8 +11,8 @@ using namespace xtensor;
 static LogicalResult checkRegion(Operation *op, StringRef what, Region &region,
                                  TypeRange arguments) {
   Block &body = region.front();
-  if (body.empty() || !isa<YieldOp>(body.back()))
-    return op->emitOpError() << what << " must end with xtensor.yield";
+  if (failed(checkBody(op, what, body)))
+    return failure();
   if (TypeRange(body.getArgumentTypes()) != arguments)
     return op->emitOpError() << what << " takes (" << body.getArgumentTypes() << "), expected ("
                              << arguments << ")";

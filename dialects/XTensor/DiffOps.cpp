@@ -9,9 +9,7 @@ static LogicalResult checkArguments(Operation *op, Block &body, TypeRange types)
   if (TypeRange(body.getArgumentTypes()) != types)
     return op->emitOpError() << "the body's arguments have types (" << body.getArgumentTypes()
                              << "), expected (" << types << ")";
-  if (body.empty() || !isa<YieldOp>(body.back()))
-    return op->emitOpError("the body must end with xtensor.yield");
-  return success();
+  return checkBody(op, "the body", body);
 }
 
 static LogicalResult checkWrt(Operation *op, OperandRange args, ArrayRef<int64_t> wrt) {

@@ -111,3 +111,14 @@ FailureOr<ArrayType> xtensor::inferGather(StringRef op, MaybeLoc loc, ArrayType 
                                " has size 0: there is nothing to read");
   return type;
 }
+
+LogicalResult xtensor::checkBody(Operation *op, StringRef what, Block &body) {
+  if (body.empty() || !isa<YieldOp>(body.back()))
+    return op->emitOpError() << what << " must end with xtensor.yield";
+  WalkResult walked = body.walk([&](Operation *inner) {
+    return WalkResult(success(!llvm::is_contained(inner->getOperands(), Value())));
+  });
+  if (walked.wasInterrupted())
+    return op->emitOpError() << what << " has an op that lacks an operand";
+  return success();
+}

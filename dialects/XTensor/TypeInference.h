@@ -27,6 +27,9 @@ mlir::LogicalResult checkDims(llvm::StringRef op, MaybeLoc loc, ArrayType type,
 mlir::FailureOr<ArrayType> inferGather(llvm::StringRef op, MaybeLoc loc, ArrayType source,
                                        mlir::ValueRange indices,
                                        llvm::ArrayRef<mlir::Attribute> along, bool raises);
+/// Checks that a body ends with a yield, and that no op in it lacks an operand. An op does if a
+/// tool has erased others, and MLIR verifies the op around the body first.
+mlir::LogicalResult checkBody(mlir::Operation *op, llvm::StringRef what, mlir::Block &body);
 
 } // namespace xtensor
 
