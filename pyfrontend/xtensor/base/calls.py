@@ -8,13 +8,14 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from .dims import closest, describe, suggestion
-from .errors import ArgumentTypeError, Error, asked_by, users_frames
+from .errors import ArgumentTypeError, AttributeError_, Error, asked_by, is_ours, users_frames
+from .named import Named
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -293,6 +294,10 @@ def call_with(
         return fn(*args, **kwargs)
     except Error:
         raise
+    except AttributeError as error:
+        if (wrong := _of_list(error, (*args, *kwargs.values()))) is None:
+            raise
+        raise wrong.with_traceback(error.__traceback__) from None
     except TypeError:
         wrong = _of_others(op, fn, args, kwargs, roles, what)
         if wrong is None:
@@ -324,6 +329,38 @@ def _of_others(
     given += [f"{k}={shown(x)}" for k, x in kwargs.items()]
     gets = f"{len(given)} argument{'s' * (len(given) > 1)}, ({', '.join(given)})," if given else "no argument"
     return ArgumentTypeError(f"xt.{op}: {what or name} gets {gets} and takes {takes}{_unknown_keyword(fn, kwargs)}")
+
+
+def _of_list(error: AttributeError, args: Sequence[Any]) -> Error | None:
+    """The error about `x.sum()` where a list is passed as x, which is a list of arrays; None for any other."""
+    x, name = error.obj, error.name
+    if not isinstance(x, (list, tuple)) or not hasattr(Named, name or "") or not _is_inside(x, args):
+        return None
+    kind = with_article(type(x).__name__)
+    if x and all(getattr(item, "dims", None) == () for item in x):
+        instead = 'In place of a list of numbers, pass an array: xt.array([1.0, 2.0], dims="i")'
+    else:
+        instead = f'Write [y.{name}(..) for y in x], or make one array of them: xt.concat(x, "new")'
+    tb = error.__traceback__
+    where = None
+    while tb is not None:
+        if not is_ours(tb.tb_frame):
+            where = f"{tb.tb_frame.f_code.co_filename}:{tb.tb_lineno}"
+        tb = tb.tb_next
+    return AttributeError_(
+        f"{kind} has no attribute {name!r}: the argument is {kind} of {len(x)}, and each item is an array of its own. "
+        f"{instead}", name or "", None, where,
+    )  # fmt: skip
+
+
+def _is_inside(x: Any, args: Iterable[Any]) -> bool:
+    """Whether `x` is one of the arguments, or in one of them."""
+    for y in args:
+        if y is x or (isinstance(y, (list, tuple)) and _is_inside(x, y)):
+            return True
+        if isinstance(y, Mapping) and _is_inside(x, y.values()):
+            return True
+    return False
 
 
 def _unknown_keyword(fn: Callable[..., Any], kwargs: Mapping[str, Any]) -> str:

@@ -85,7 +85,12 @@ def not_an_array(x: Any, what: str = "") -> Error:
         return found
     name = with_article(type(x).__name__)
     if isinstance(x, (list, tuple)):
-        if any(hasattr(item, "dims") for item in x):
+        if x and all(getattr(item, "dims", None) == () for item in x):
+            instead = (
+                'xt.concat([x, y], "new") makes one of arrays; in place of a list of numbers, pass '
+                'xt.array([1.0, 2.0], dims="i") to your function'
+            )
+        elif any(hasattr(item, "dims") for item in x):
             instead = 'A list of arrays becomes one by xt.concat([x, y], "new"), along a dim of that name'
         else:
             text = brief(x)

@@ -283,7 +283,8 @@ def lu(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Array
     inner = new_inner("lu", x, inner)
     moved = f"{row}'"
     if moved in (*x.dims, inner):
-        raise fail(DimensionError, "linalg.lu", f"the permuted rows are named {moved!r}, which is a dim already", x)
+        raise fail(DimensionError, "linalg.lu", f"the permuted rows are named {moved!r}, which is a dim already", x,
+                   instead='Rename that dim before: x.rename({' + f'{moved!r}: "other"' + "})")  # fmt: skip
     square_at_calls(x, (row, col))
     if p.is_complex(x.dtype):
         lower, upper, order, _ = factor("lu", x, (row, col), inner)

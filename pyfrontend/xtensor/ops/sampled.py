@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -348,7 +349,8 @@ def polyfit(
         rest = [weight]
     check_name(degree_dim)
     if degree_dim in sizes:
-        raise fail(DimensionError, "polyfit", f"the new dim {degree_dim!r} is there already", x, y)
+        raise fail(DimensionError, "polyfit", f"the new dim {degree_dim!r} is there already", x, y,
+                   instead='Name it otherwise: degree_dim="power"')  # fmt: skip
     powers = p.constant(1, x.dtype)
     columns = [extend(powers, sizes, x.dims)]
     columns[0] = extend(powers, {d: size_of(x, d) for d in x.dims}, x.dims)
@@ -371,10 +373,27 @@ def polyfit(
     return p.cast(reorder(found, tuple(order)), dtype)
 
 
+def _degree_instead(dim: str, places: Sequence[str], coefficients: Sequence[str]) -> str:
+    """What to write where the coefficients lack their dim."""
+    if dim in places:
+        return "Write xt.polyval(x, coefficients): the places come first, as in xarray"
+    if not coefficients:
+        return f"Write xt.array([2.0, 1.0], dims={dim!r}) for 2 x + 1"
+    own = [d for d in coefficients if d not in places]
+    if own:
+        return f"Name the dim along which the powers lie: degree_dim={own[0]!r}"
+    return f"Rename the dim along which the powers lie: coeffs.rename({{{coefficients[0]!r}: {dim!r}}})"
+
+
 @op(joins=True)
 def _polyval(coord: ArrayLike, coeffs: ArrayLike, degree_dim: str, /) -> Array:
     x, c = p.promote_mean(coord, coeffs)
-    dim_of("polyval", c, degree_dim)
+    if isinstance(degree_dim, str) and degree_dim not in c.dims:
+        raise fail(
+            DimensionError, "polyval", f"the coefficients have no dim {degree_dim!r}", x, c,
+            instead=_degree_instead(degree_dim, x.dims, c.dims),
+        )  # fmt: skip
+    dim_of("polyval", c, degree_dim, "the array of coefficients")
     if degree_dim in x.dims:
         raise fail(
             DimensionError, "polyval", f"the coefficients' dim {degree_dim!r} is one of the places, too", x, c,

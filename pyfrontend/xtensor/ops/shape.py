@@ -240,13 +240,19 @@ def expand_dims(
     return _expand_dims(x, sizes, places)
 
 
+def _free_name(dim: str) -> str:
+    """What to write where a new dim would have the name of one that is there."""
+    renamed = f'{dim}="{dim}_1"' if dim.isidentifier() else f'{{{dim!r}: "other"}}'
+    return f"Give the new dim another name, or rename the old one before: x.rename({renamed})"
+
+
 @op(sizes=("sizes",))
 def _expand_dims(x: ArrayLike, sizes: dict[str, Any], axis: list[int] | None = None, /) -> Array:
     x = as_tracer(x)
     for d, size in sizes.items():
         check_name(d)
         if d in x.dims:
-            raise fail(DimensionError, "expand_dims", f"the array has dim {d!r} already", x)
+            raise fail(DimensionError, "expand_dims", f"the array has dim {d!r} already", x, instead=_free_name(d))
         check_size("expand_dims", d, size)
     rank = len(x.dims) + len(sizes)
     axes = range(len(sizes)) if axis is None else axis
@@ -365,7 +371,7 @@ def _stack(x: ArrayLike, groups: dict[str, Any], /) -> Array:
             listed[at : at + 1] = rest
         merged = dims_of("stack", x, listed)
         if new in x.dims and new not in merged:
-            raise fail(DimensionError, "stack", f"the array has dim {new!r} already", x)
+            raise fail(DimensionError, "stack", f"the array has dim {new!r} already", x, instead=_free_name(new))
         if new in merged and len(merged) > 1:
             static_size("stack", x, new)
         x = build.merge(x, merged, new) if merged else extend(x, {new: 1}, (*x.dims, new))
@@ -419,7 +425,7 @@ def _unstack(x: ArrayLike, groups: dict[str, Any], /) -> Array:
         sizes = _fill_in(x, old, sizes)
         for d in sizes:
             if d in x.dims and d != old:
-                raise fail(DimensionError, "unstack", f"the array has dim {d!r} already", x)
+                raise fail(DimensionError, "unstack", f"the array has dim {d!r} already", x, instead=_free_name(d))
         x = build.split(x, old, sizes)
     return x
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from ..base import dtypes, tree
 from ..base.calls import call_with
-from ..base.errors import ArgumentError, DTypeError, trimmed
+from ..base.errors import ArgumentError, DTypeError
 from ..call.arguments import Call, as_leaf, name_of, needs_function
 from ..call.dispatch import plain
 from ..compiler.executable import native_type
@@ -20,9 +21,11 @@ from . import split
 from .derivative import ByFunction, Linearized, conform, joined, same_structure
 from .jit import marked
 from .jvp import jvp
+from .pickling import InProcess
 from .vjp import exact, needs_whole
 
 Push = Callable[..., Any]
+_in_process = functools.partial(InProcess, op="linearize", instead="y, push = xt.linearize(f, x)")
 
 
 @plain
@@ -48,7 +51,7 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Push]:
     given, primals = primals, marked(f, primals)
     call = Call(primals, {}, f)
     if needs_whole(f, call):
-        return f(*given), trimmed(lambda *tangents: jvp(f, given, tangents)[1])
+        return f(*given), _by_jvp(f, given)
     return _kept(f, call, tree.paths(primals))
 
 
@@ -63,6 +66,14 @@ def _given(structure: tree.TreeDef, paths: Sequence[str], tangents: tuple[Any, .
     return found
 
 
+def _by_jvp(f: Callable[..., Any], given: tuple[Any, ...]) -> Push:
+    @_in_process
+    def push(*tangents: Any) -> Any:
+        return jvp(f, given, tangents)[1]
+
+    return push
+
+
 def _kept(f: Callable[..., Any], call: Call, paths: Sequence[str]) -> tuple[Any, Push]:
     """By two compiled functions: one gives the results and what the derivative needs besides, the other takes that and
     the tangents."""
@@ -72,7 +83,7 @@ def _kept(f: Callable[..., Any], call: Call, paths: Sequence[str]) -> tuple[Any,
     residuals = [outputs[i] if i >= 0 else inputs[-1 - i] for i in entry.residuals]
     structure = call.structure.children[0]
 
-    @trimmed
+    @_in_process
     def push(*tangents: Any) -> Any:
         given = _given(structure, paths, tangents, [s.dtype for s in entry.specs])
         moved = [
@@ -109,7 +120,7 @@ def _traced(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Push]
 
     linear = Linearized(body, [arrays[i] for i in moving])
 
-    @trimmed
+    @_in_process
     def push(*tangents: Any) -> Any:
         linear.check_alive("linearize.push")
         given = _given(structure, paths, tangents, kinds)

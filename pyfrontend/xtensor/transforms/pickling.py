@@ -5,15 +5,19 @@ A pickle also has the compiled code of the function (compiler/carried.py).
 Pickle refers to a decorated function by its name. Picklers that carry the functions of `__main__` by value
 (cloudpickle, and with it joblib and Dask) do this for plain functions only. So a copy of the inner function, with
 its own name `f._body`, represents a named one. Plain pickle refers to that copy, and the other picklers carry it.
+A function that plain pickle cannot find, such as a lambda, is an error here, which says what to write.
 """
 
 from __future__ import annotations
 
+import functools
+import pickle
 import sys
-from collections.abc import Callable
-from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from types import FrameType, FunctionType
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from ..base.errors import ArgumentTypeError, Error, users_frames
 from ..compiler.carried import Carried
 from .received import shared
 
@@ -54,6 +58,7 @@ class Pickled:
         fn, make, more = self._made()
         carried = self._carried()
         if _found(self.__module__, getattr(self, "__qualname__", "")) is not self:
+            check_found(fn)
             return (make, (fn, *more)) if carried is None else (remade, (carried, make, fn, *more))
         if protocol < 4 or not isinstance(fn, FunctionType):  # no names with dots, no copy
             return self.__qualname__
@@ -113,6 +118,74 @@ class _Later:
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return again(self._stands_for).__reduce_ex__(protocol)
+
+
+class InProcess:
+    """A function that holds code and values of this process. Its errors do not show frames of this package. `op`: the
+    public function that returns it; `instead`: how another process gets it."""
+
+    def __init__(self, fn: Callable[..., Any], op: str, instead: str) -> None:
+        functools.update_wrapper(self, fn)
+        self._fn, self._op, self._instead = fn, op, instead
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return self._fn(*args, **kwargs)
+        except Error as error:
+            raise error.with_traceback(users_frames(error.__traceback__)) from None
+
+    def __repr__(self) -> str:
+        return f"<function {self._fn.__name__} of xt.{self._op}>"
+
+    def __copy__(self) -> InProcess:
+        return self
+
+    def __deepcopy__(self, memo: object) -> InProcess:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise ArgumentTypeError(
+            f"xt.{self._op}: the function {self._fn.__name__!r} cannot be pickled: it holds code and values of this "
+            f"process. Pickle f and its arguments, and write {self._instead} in the other process"
+        )
+
+
+def check_found(fn: Any) -> None:
+    """An error if pickle is about to store a function by its name, and would not find it by that name."""
+    if not isinstance(fn, FunctionType) or _found(fn.__module__, fn.__qualname__) is fn or _is_by_value():
+        return
+    where = f"{fn.__code__.co_filename}:{fn.__code__.co_firstlineno}"
+    if fn.__name__ == "<lambda>":
+        what, why, name = "a lambda", "it has none", "f"
+    else:
+        what, name = f"the function {fn.__name__!r}", fn.__name__
+        inside = "<locals>" in fn.__qualname__
+        why = "this one is inside of another function" if inside else "its module has another object by this name"
+    raise ArgumentTypeError(
+        f"{what} ({where}) cannot be pickled: pickle stores the name of a function, and {why}. Write def {name}(..) at "
+        "the top level of a module, or use cloudpickle.dumps, which stores the code"
+    )
+
+
+def _is_by_value() -> bool:
+    """Whether the pickler at work may store functions in its own way, as that of cloudpickle does. Pickle does not say
+    which pickler calls: its methods are on the stack, or it is of a class that someone derived."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if any(isinstance(x, (pickle.Pickler, pickle._Pickler)) for x in frame.f_locals.values()):
+            return True
+        frame = frame.f_back
+    return any(
+        "cloudpickle" not in kind.__module__ and ("reducer_override" in vars(kind) or "persistent_id" in vars(kind))
+        for kind in _derived(pickle.Pickler)
+    )
+
+
+def _derived(kind: type[Any]) -> Iterator[type[Any]]:
+    below: type[Any]
+    for below in kind.__subclasses__():
+        yield below
+        yield from _derived(below)
 
 
 def _found(module: Any, name: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import MutableSequence, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -79,6 +79,13 @@ class Traced:
     def lower(self) -> Lowered:
         """Returns the next stage, which shows every phase."""
         return Lowered(self.program, self.call, self.target, self._compiled)
+
+    @trimmed
+    def __reduce__(self) -> NoReturn:
+        raise ArgumentTypeError(
+            f"a {type(self).__name__} cannot be pickled: it holds a program of this process. Pickle the jitted "
+            "function, whose compiled code goes with it, or write xt.export"
+        )
 
     def __repr__(self) -> str:
         ins, outs = (", ".join(map(repr, s)) for s in (self.inputs, self.outputs))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from .. import _native
 from ..base import dtypes, tree
 from ..base.calls import call_with
-from ..base.errors import ArgumentTypeError, DeviceError, trimmed
+from ..base.errors import ArgumentTypeError, DeviceError
 from ..base.refusals import unnamed
 from ..call.arguments import Call, as_leaf, name_of, needs_function, without_static
 from ..trace.program import result_leaves
@@ -21,8 +22,10 @@ from ..values.spec import spec_of_type
 from . import split
 from .derivative import ByFunction, Pullback, conform, held_by, joined, same_structure
 from .jit import Jitted, marked, options_of
+from .pickling import InProcess
 
 Back = Callable[[Any], tuple[Any, ...]]
+_in_process = functools.partial(InProcess, op="vjp", instead="y, back = xt.vjp(f, x)")
 
 
 def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Back]:
@@ -64,7 +67,7 @@ def _kept(f: Callable[..., Any], call: Call) -> tuple[Any, Back]:
     outputs = entry.forward.run(inputs)
     residuals = [outputs[i] if i >= 0 else inputs[-1 - i] for i in entry.residuals]
 
-    @trimmed
+    @_in_process
     def back(*cotangent: Any) -> tuple[Any, ...]:
         given = same_structure(entry.shape, only(cotangent), "xt.vjp: the cotangent")
         cts = [exact(given[i], t, entry.device, "xt.vjp: the cotangent") for i, t in entry.cotangents]
@@ -119,7 +122,7 @@ def _by_recomputing(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[An
     result = forward(*primals)
     structure = tree.structure(result)
 
-    @trimmed
+    @_in_process
     def back(*cotangent: Any) -> tuple[Any, ...]:
         given = same_structure(structure, only(cotangent), "xt.vjp: the cotangent")
         found: tuple[Any, ...] = _pair(f)[1](primals, given)
@@ -164,7 +167,7 @@ def _traced(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Back]
     pullback = Pullback(body, [arrays[i] for i in moving])
     shape = results[0]
 
-    @trimmed
+    @_in_process
     def back(*cotangent: Any) -> tuple[Any, ...]:
         pullback.check_alive("vjp.back")
         given = same_structure(shape, only(cotangent), "xt.vjp: the cotangent")

@@ -15,6 +15,8 @@ import xtensor as xt
 X = xt.arange(12, dim="i", dtype="f4").unstack(i={"time": 4, "space": 3})
 U = xt.array([1, 200], "i", dtype="u1")
 B = X > 4
+P = xt.array([2.0, 1.0], "p")
+RNG = np.random.default_rng(0)
 
 
 def message(call: Callable[[], Any], kind: type[Exception] = xt.Error) -> str:
@@ -196,6 +198,14 @@ HABITS: dict[str, tuple[Callable[[], Any], str]] = {
     "plot": (lambda: X.plot(), r"x.to_xarray\(\).plot"),  # type: ignore[attr-defined]
     "DataArray": (lambda: xt.DataArray([1]), "write xr.DataArray"),  # type: ignore[attr-defined]
     "topk": (lambda: xt.topk(X, 2), r"write xt.top_k\(x, 3, dim"),  # type: ignore[attr-defined]
+    "expand_dims of a dim": (lambda: X.expand_dims("time"), r'Give the new .*x.rename\(time="time_1"\)'),
+    "unstack to a dim": (lambda: X.unstack(time={"space": 2, "z": 2}), r'x.rename\(space="space_1"\)'),
+    "stack to a dim": (lambda: X.expand_dims("z").stack(z=("time", "space")), r'x.rename\(z="z_1"\)'),
+    "polyval along another dim": (lambda: xt.polyval(X, P), r"no dim 'degree'.*degree_dim='p'\n"),
+    "polyval of one dim": (lambda: xt.polyval(P, P), r"coeffs.rename\({'p': 'degree'}\)"),
+    "polyval of a number": (lambda: xt.polyval(X, 2.0), r"xt.array\(\[2.0, 1.0\], dims='degree'\)"),
+    "numpy.polyval": (lambda: xt.polyval(P.rename(p="degree"), X), r"xt.polyval\(x, coefficients\)"),
+    "a generator of NumPy": (lambda: xt.random.normal(RNG, i=3), r"not Generator\(PCG64\)\. Write key ="),  # type: ignore[arg-type]
 }  # fmt: skip
 
 
@@ -215,3 +225,40 @@ def test_what_habits_are_told_to_write_runs() -> None:
     np.testing.assert_array_equal(xt.top_k(X, 3, dim="time")[0].values[0], X.values.max(0))
     v = xt.array([1.0, math.nan, 3.0], "time")
     np.testing.assert_array_equal(v.isel(time=~xt.isnan(v)).values, v.to_xarray().dropna("time").values)
+    assert X.rename(time="time_1").expand_dims("time").dims == ("time", "time_1", "space")
+    for line in (xt.polyval(X, P, degree_dim="p"), xt.polyval(X, P.rename({"p": "degree"}))):
+        np.testing.assert_array_equal(line.values, 2 * X.values + 1)
+
+
+# -- lists where an array is meant ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_a_list_of_numbers_in_place_of_an_array(kind: type) -> None:
+    numbers = kind([1.0, 2.0, 3.0])
+    for call in (
+        lambda: xt.grad(lambda v: v.sum())(numbers),
+        lambda: xt.vjp(lambda v: v.sum(), numbers),
+        lambda: xt.jit(lambda m: m["w"].sum())({"w": numbers}),
+    ):
+        text = message(call, AttributeError)
+        assert f"a {kind.__name__} has no attribute 'sum'" in text
+        assert 'pass an array: xt.array([1.0, 2.0], dims="i")' in text
+        assert text.rpartition("at ")[2].startswith(__file__)
+    assert "in place of a list of numbers" in message(lambda: xt.grad(lambda v: xt.sum(v))(numbers))
+    found = xt.grad(lambda v: v.sum())(xt.array([1.0, 2.0], dims="i"))
+    np.testing.assert_array_equal(found.values, [1.0, 1.0])
+
+
+def test_a_list_of_arrays_in_place_of_an_array() -> None:
+    text = message(lambda: xt.jit(lambda v: v.sum())([X, X]), xt.AttributeError)
+    assert "a list of 2" in text
+    assert '[y.sum(..) for y in x], or make one array of them: xt.concat(x, "new")' in text
+    assert xt.concat([X, X], "new").sum().item() == 2 * X.sum().item()
+
+
+def test_what_a_list_lacks_by_itself_is_an_error_of_python() -> None:
+    for call in (lambda: xt.jit(lambda v: v.foo())([X]), lambda: xt.jit(lambda v: [v].sum())(X)):  # type: ignore[attr-defined]
+        with pytest.raises(AttributeError, match="'list' object") as caught:
+            call()
+        assert not isinstance(caught.value, xt.Error)
