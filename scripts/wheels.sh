@@ -14,6 +14,8 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/xtensor/pythons
 raw=$(echo build/wheels/raw/xtensor_mlir-*.whl)
 [ -e "$raw" ] || { echo "make wheel first: there is no build/wheels/raw/xtensor_mlir-*.whl" >&2; exit 1; }
 
+jax=$($python -c 'import importlib.util as u; s = u.find_spec("jaxlib"); print(s.submodule_search_locations[0] if s else "")')
+
 ask() { "$1" -c "import sysconfig; print(sysconfig.get_config_var('$2'))"; }
 
 # fetch_python SUITE FOLDER: its Python, which runs here with the C library of its Debian.
@@ -49,7 +51,7 @@ for suite in "${suites[@]}"; do
       -DCMAKE_CXX_COMPILER=clang++-22 -DXTENSOR_TAKE_FROM="$PWD/build/Release" \
       -DPython_EXECUTABLE="$other" -DPython3_EXECUTABLE="$other" \
       -DPython3_NumPy_INCLUDE_DIR="$($python -c 'import numpy; print(numpy.get_include())')" \
-      -DXTENSOR_JAXLIB="$($python -c 'import importlib.util as u; print(u.find_spec("jaxlib").submodule_search_locations[0])')" \
+      ${jax:+-DXTENSOR_JAXLIB="$jax"} \
       -Dnanobind_DIR="$($python -m nanobind --cmake_dir)" \
       -Dnanobind_INCLUDE_DIR="$($python -m nanobind --include_dir)"
     cmake --build "$build" --target XTensorPython xtensor_native

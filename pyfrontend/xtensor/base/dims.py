@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -35,9 +34,6 @@ def describe_array(x: Any) -> str:
     return f"{x.dtype.name} {describe(x.dims, x.shape)}"
 
 
-_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
-
-
 def brief(x: Any) -> str:
     """Any value as errors show it: an array by its dtype and dims, others by their first letters."""
     if isinstance(x, type):
@@ -46,7 +42,7 @@ def brief(x: Any) -> str:
         return describe_array(x)
     if getattr(x, "shape", ()):
         return f"{type(x).__name__} of shape {tuple(x.shape)}"
-    return f"{_ADDRESS.sub('', ' '.join(repr(x).split())):.80}"
+    return f"{' '.join(repr(x).split()):.80}"
 
 
 def check_name(name: Any, op: str = "") -> str:

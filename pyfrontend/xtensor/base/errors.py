@@ -43,6 +43,7 @@ R = TypeVar("R")
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _MARK = "\n  at "
+_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")  # in the text of an object, where it says nothing to a user
 
 
 # How the dialect's own messages begin.
@@ -130,6 +131,7 @@ class Error(Exception):
         if where is None and _MARK not in message and (frame := user_frame()):
             where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
             self.asked = frame.f_code
+        message = _ADDRESS.sub("", message)
         super().__init__(f"{message}{_MARK}{where}" if where else message)
 
     def __reduce__(self) -> Any:

@@ -21,7 +21,7 @@ from ..base.errors import (  # fmt: skip
     IndexError_,
     SizeError,
 )
-from ..call.arrays import array
+from ..call.arrays import array, as_array
 from ..call.dispatch import op, tracing
 from ..call.opened import apart, renamed
 from ..labels.xarray import is_dataarray
@@ -376,6 +376,7 @@ def _is_full(part: Any) -> bool:
 def _ends(name: str, x: Any, indexers: Any, keywords: Mapping[str, Any], part: Any) -> Array:
     if indexers is None and not keywords:
         indexers = 5
+    x = x if hasattr(x, "dims") else as_array(x)
     if not isinstance(indexers, Mapping) and indexers is not None:
         indexers = dict.fromkeys(x.dims, indexers)
     counts = by_dim(name, indexers, keywords, "counts")

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base.dims import check_name
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError
+from ..call.arrays import as_array
 from ..call.dispatch import op, tracing
 from ..trace import build
 from ..trace.lift import as_tracer
@@ -26,7 +27,7 @@ def size_from(name: str, x: Any, size: Any, what: str, of: Any) -> int:
             ArgumentTypeError, name, f"{what}= is needed in a traced function, where sizes do not depend on values", x,
             instead=f"Write xt.{name}(x, {what}=10)",
         )  # fmt: skip
-    return int(of(np.asarray(getattr(x, "values", x))))
+    return int(of((x if hasattr(x, "dims") else as_array(x)).values))
 
 
 def _mode(size: Any, mode: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 import xtensor as xt
 from wrong_calls import WORKING, function, wrong_calls
@@ -12,7 +13,7 @@ from wrong_calls import WORKING, function, wrong_calls
 pytestmark = pytest.mark.cpu_only("arguments are refused before a device sees them")
 
 # What a message says only if nobody wrote it for the argument.
-INTERNAL = re.compile(r"NoneType|builtin|not iterable|has no attribute|unsupported operand|<lambda>|Tracer|~")
+INTERNAL = re.compile(r"NoneType|builtin|not iterable|has no attribute|unsupported operand|<lambda>|Tracer|~| at 0x")
 ROOMS = ("fft", "linalg", "nn", "optim", "random", "signal")
 MORE = {  # called as others of the table are
     "fft": ("hfft", "idct", "idst", "dst", "ifft", "ifftshift", "ihfft", "rfft", "rfftfreq"),
@@ -78,6 +79,28 @@ def test_what_is_said(call: Any, kind: type[Exception], says: str) -> None:
     with pytest.raises(kind, match=says) as caught:
         call()
     assert isinstance(caught.value, xt.Error)
+
+
+@pytest.mark.parametrize("wrong", [object(), np.random.default_rng(0), abs, "s"])
+@pytest.mark.parametrize("name", ["head", "tail", "thin", "bincount", "unique", "nonzero", "square"])
+def test_what_cannot_be_an_array_is_told(name: str, wrong: Any) -> None:
+    with pytest.raises(xt.Error, match=rf"xt\.{name}: ") as caught:
+        getattr(xt, name)(wrong)
+    assert not INTERNAL.search(str(caught.value))
+
+
+@pytest.mark.parametrize("wrong", [object(), np.random.default_rng(0), lambda: 0])
+def test_objects_are_shown_without_their_addresses(wrong: Any) -> None:
+    assert " at 0x" in repr(wrong).lower()
+    x = xt.ones(i=3)
+    for call in (
+        lambda: xt.ones(i=3, dtype=wrong), lambda: xt.pad(x, i=1, mode=wrong), lambda: xt.diff(x, wrong),
+        lambda: xt.arange(wrong), lambda: x.to(wrong), lambda: xt.random.normal(wrong, i=3),
+        lambda: xt.take(x, wrong, "i"),
+    ):  # fmt: skip
+        with pytest.raises(xt.Error) as caught:
+            call()
+        assert " at 0x" not in str(caught.value).lower()
 
 
 def test_an_array_of_one_integer_is_a_size() -> None:
