@@ -23,9 +23,8 @@ SEEDS = 10
 
 @pytest.fixture(autouse=True)
 def _interpreter() -> Iterator[None]:
-    """Loops, too, run in the interpreter, without C and Numba. Its fused reductions are wrong: sum(x * x) of a row in a
-    scan multiplies what it has summed."""
-    with pytensor.config.change_flags(mode="FAST_COMPILE", cxx="", tensor__local_elemwise_fusion=False):
+    """Loops, too, run in the interpreter, without C and Numba."""
+    with pytensor.config.change_flags(mode="FAST_COMPILE", cxx=""):
         yield
 
 

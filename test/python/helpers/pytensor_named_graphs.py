@@ -109,7 +109,7 @@ for _n in ("bitwise_and", "bitwise_or", "bitwise_xor"):
        same, smooth=False)  # fmt: skip
 op("where", lambda x, y: math.where(x > y, x, 2 * y), same, same)
 op("clip", lambda x, y: math.clip(x, -y, y), same, above)
-op("betainc", lambda x, y: math.betainc(x, 1.5, y), above, unit)
+op("betainc", lambda x: math.betainc(2.5, 1.5, x), unit)
 op("betaincinv", math.betaincinv, above, above, unit, smooth=False)
 op("gammainc", math.gammainc, above, above)
 op("gammaincc", math.gammaincc, above, above)
