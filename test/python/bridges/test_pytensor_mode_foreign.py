@@ -13,6 +13,8 @@ pytensor = pytest.importorskip("pytensor", reason="PyTensor is not installed")
 import pytensor.tensor as pt  # noqa: E402
 import xtensor as xt  # noqa: E402
 from pytensor.tensor import linalg  # noqa: E402
+from pytensor.tensor.linalg.inverse import tensorinv  # noqa: E402
+from pytensor.tensor.linalg.solvers.lstsq import lstsq, tensorsolve  # noqa: E402
 from pytensor.tensor.linalg.solvers.tridiagonal import tridiagonal_lu_factor, tridiagonal_lu_solve  # noqa: E402
 
 MODE = xt.pytensor_mode()
@@ -93,3 +95,47 @@ def test_a_tridiagonal_matrix() -> None:
         return tridiagonal_lu_solve(tridiagonal_lu_factor(a), side, b_ndim=1)
 
     check([a, v], [solved(a, v)], np.diag(V) + np.diag(V[1:], 1) + np.diag(V[1:], -1), V)
+
+
+def test_least_squares() -> None:
+    check([a, b], lstsq(a[:, :2], b, -1.0), A, B)
+    check([a, b], lstsq(a[:2], b[:2, :1], -1.0), A, B)  # fewer rows than columns: no residuals
+    low = pytensor.function([a, b], lstsq(a, b, -1.0), mode="XTENSOR")(np.outer([1.0, 2, 3], [1, 2]), B[:3])
+    assert low[2] == 1
+    assert np.isnan(low[1]).all()
+    np.testing.assert_allclose(low[0], np.linalg.lstsq(np.outer([1.0, 2, 3], [1, 2]), B[:3], -1.0)[0])
+
+
+def test_a_result_whose_number_of_axes_pytensor_has_wrong() -> None:
+    run = pytensor.function([a, v], lstsq(a, v, -1.0)[0], mode="XTENSOR")
+    with pytest.raises(ValueError, match=r"Lstsq gives an array of shape \(4,\).*, which has 2 axes"):
+        run(A, V)
+
+
+def test_inverses_and_solutions_of_tensors() -> None:
+    t = pt.dtensor4("t")
+    whole = RNG.normal(size=(2, 3, 3, 2))
+    check([t], [tensorinv(t), tensorinv(t, ind=2).sum(axis=0)], whole)
+    check([t, a], [tensorsolve(t, a[:2, :3])], whole, A)
+    check([t, a], [tensorsolve(t, a[:3, :2].T, axes=(1, 0))], RNG.normal(size=(3, 2, 2, 3)), A)
+
+
+def test_rows_by_permutations_with_gradients() -> None:
+    p = pt.lmatrix("p")
+    orders = np.array([[2, 0, 3, 1], [1, 0, 2, 3], [0, 3, 2, 1], [3, 2, 1, 0]])
+    for inverse in (False, True):
+        graphs = [
+            pt.permute_row_elements(a, p, inverse),
+            pt.permute_row_elements(a, p[0], inverse),
+            pt.permute_row_elements(v, p, inverse),
+        ]
+        check([a, v, p], graphs, A, V, orders)
+        weighted = sum((y * np.arange(y.type.ndim, 16 + y.type.ndim).reshape(4, 4)).sum() for y in graphs)
+        check([a, v, p], pytensor.grad(weighted, [a, v]), A, V, orders, rtol=1e-12)
+
+
+@pytest.mark.parametrize("structure", ["tridiagonal", "gen", "pos"])
+def test_the_gradient_of_a_system_with_a_tridiagonal_matrix(structure: str) -> None:
+    m = pt.diag(2 + v**2) + pt.diag(v[1:], 1) + pt.diag(v[1:], -1)
+    x = linalg.solve(m, pt.sin(v), assume_a=structure)
+    check([v], [x, pytensor.grad((x * [1.0, 2, 3, 4]).sum(), v)], V, rtol=1e-12)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,11 +10,12 @@ import numpy as np
 import scipy.special
 from pytensor.graph.basic import Apply
 
+from ...base.errors import ArgumentError, UnsupportedError
 from ...call.arrays import array
 from ...transforms.callback import callback
 from ...values.spec import Spec
 from .graph import Run, implements
-from .values import axis, full, is_array
+from .values import axis, full, is_array, shape
 
 # Functions of numbers by SciPy, on which PyTensor's ops call the same function.
 SCALARS = {
@@ -71,12 +73,8 @@ def matrices(op: Any, node: Apply) -> Run:
         whole = [np.broadcast_to(v, (*sizes, *v.shape[len(batch) :])) for v in values]
         found: list[Any] = [[] for _ in types]
         for place in np.ndindex(*sizes):
-            storage: list[list[Any]] = [[None] for _ in types]
-            op.perform(
-                node, [np.array(v[place], t.type.dtype) for v, t in zip(whole, node.inputs, strict=True)], storage
-            )
-            for into, (y,) in zip(found, storage, strict=True):
-                into.append(np.asarray(y))
+            for into, y in zip(found, _performed(op, node, [v[place] for v in whole]), strict=True):
+                into.append(y)
         wanted = zip(found, types, results_of(xs), strict=True)
         return [
             array(np.reshape(np.asarray(ys, t.dtype), (*sizes, *core)), dims=[*batch, *map(axis, range(t.ndim))])
@@ -91,6 +89,68 @@ def matrices(op: Any, node: Apply) -> Run:
             for core, t in zip(results_of(given), types, strict=True)
         ]
         return list(callback(computed, *given, result=results, together=True))
+
+    return run
+
+
+def _performed(op: Any, node: Apply, values: Sequence[Any]) -> list[np.ndarray]:
+    """What PyTensor's own implementation of a node computes of arrays."""
+    storage: list[list[Any]] = [[None] for _ in node.outputs]
+    op.perform(node, [np.array(x, v.type.dtype) for x, v in zip(values, node.inputs, strict=True)], storage)
+    return [np.asarray(y) for (y,) in storage]
+
+
+# The sizes of the results of an op, from the shapes of its arguments.
+SIZES: dict[str, Callable[..., list[Sequence[int]]]] = {
+    "Lstsq": lambda op, a, b, rcond: [(*a[1:], *b[1:]), _residuals(a, b), (), (min(a),)],
+    "TensorInv": lambda op, a: [(*a[op.ind :], *a[: op.ind])],
+    "TensorSolve": lambda op, a, b: [_solved(op, a, b)],
+    "PermuteRowElements": lambda op, x, y: [np.broadcast_shapes(x, y)],
+}
+
+
+def _residuals(a: Sequence[int], b: Sequence[int]) -> Sequence[int]:
+    """NumPy gives them if there are more rows than columns. They are NaN here where it gives none, by the rank."""
+    return (math.prod(b[1:]),) if a[0] > a[1] else (0,)
+
+
+def _solved(op: Any, a: Sequence[int], b: Sequence[int]) -> Sequence[int]:
+    """The axes of `a` that are left once those of `b` are gone, after the axes of the op went to the end."""
+    last = [i % len(a) for i in op.axes or ()]
+    order = [*(i for i in range(len(a)) if i not in last), *last]
+    return [a[i] for i in order[len(b) :]]
+
+
+@implements(*SIZES)
+def whole(op: Any, node: Apply) -> Run:
+    """By the implementation of the op, once for all of the arrays."""
+    types = [v.type for v in node.outputs]
+
+    def run(*xs: Any) -> list[Any]:
+        given = [full(x, v.type) for x, v in zip(xs, node.inputs, strict=True)]
+        if _batch(given, [[axis(i) for i in range(v.type.ndim)] for v in node.inputs]):
+            raise UnsupportedError(f'the mode "XTENSOR" has no batches of {op}, by which {node.outputs[0]} is computed')
+        sizes = SIZES[type(op).__name__](op, *(shape(x, v.type.ndim) for x, v in zip(given, node.inputs, strict=True)))
+        for v, found in zip(node.outputs, sizes, strict=True):
+            if len(found) != v.type.ndim:
+                raise ArgumentError(
+                    f"{node.op} gives an array of shape {tuple(found)} for {v}, which has {v.type.ndim} axes. "
+                    "PyTensor's type of this op allows no other number of axes"
+                )
+
+        def computed(*xs: Any) -> list[Any]:
+            values = [np.transpose(x.values, [x.dims.index(axis(i)) for i in range(x.ndim)]) for x in xs]
+            found = zip(_performed(op, node, values), types, sizes, strict=True)
+            return [
+                array(y if y.shape == tuple(n) else np.full(n, np.nan, t.dtype), dims=list(map(axis, range(t.ndim))))
+                for y, t, n in found
+            ]
+
+        results = [
+            Spec([axis(i) for i in range(len(n))], list(n), np.dtype(t.dtype))
+            for n, t in zip(sizes, types, strict=True)
+        ]
+        return list(callback(computed, *given, result=results))
 
     return run
 
