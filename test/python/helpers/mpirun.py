@@ -17,7 +17,7 @@ def mpirun(count: int, *arguments: str, ends: bool = True, cleans: bool = True) 
     """What the processes print, one process after the other: in one pipe their lines would mix. ends: whether it ends
     without an error. cleans: whether mpirun itself ends all processes when one dies.
 
-    The environment variable MPIRUN names another launcher than that of MPICH: Open MPI's."""
+    The environment variable MPIRUN names another launcher than that of MPICH: Open MPI's, which always does."""
     launcher = os.environ.get("MPIRUN") or shutil.which("mpirun", path=str(Path(sys.executable).parent))
     launcher = launcher or shutil.which("mpirun")
     assert launcher is not None, "mpirun comes with the package mpich (scripts/requirements.txt)"
@@ -25,7 +25,6 @@ def mpirun(count: int, *arguments: str, ends: bool = True, cleans: bool = True) 
         program = [sys.executable, *arguments]
         if "MPIRUN" in os.environ:
             options = ["--allow-run-as-root", "--oversubscribe", "-x", "FOLDER"]
-            options += [] if cleans else ["--enable-recovery"]
             program = ["sh", "-c", _APART, "sh", *program]
         else:
             options = ["-outfile-pattern", f"{folder}/%r.out", "-errfile-pattern", f"{folder}/%r.err"]
