@@ -146,7 +146,7 @@ op(
     lambda x: pt.take_along_axis(x, np.array([[0, 1, 0], [1, 0, 0]]), axis=0),
     lambda x: matrix(x)[:, :3],
 )
-op("choose", lambda x: x[:3] * pt.choose(np.array([1, 0, 1]), [[2.0, 3, 4], [5, 6, 7]]), vector)
+op("choose", lambda x: x[:3] * pt.choose(np.array([1, 0, 1]), np.array([[2.0, 3, 4], [5, 6, 7]])), vector)
 # reads and updates by index
 op("int and slice", lambda x: x[1, ::-1], matrix)
 op("steps", lambda x: x[::2, 1:], matrix)
