@@ -293,8 +293,8 @@ def ndtr(x: ArrayLike, /) -> Array:
 
 def _ndtr(x: Tracer) -> Tracer:
     left = p.less(x, 0.0)
-    right = _mul(build.unary("erfc", _mul(x, -math.sqrt(0.5))), 0.5)
-    return build.select(left, left_tail(p.where(left, x, 0.0, x.dtype)), right)
+    tail = left_tail(build.select(left, x, build.unary("neg", x)))
+    return build.select(left, tail, build.binary("sub", p.constant(1, x.dtype), tail))
 
 
 @op
@@ -328,14 +328,15 @@ def log_ndtr(x: ArrayLike, /) -> Array:
 
 
 def _log_ndtr(x: Tracer) -> Tracer:
-    left = p.less(x, 0.0)
-    root = math.sqrt(0.5)
-    below = p.where(left, x, 0.0, x.dtype)
-    tail = build.unary("log", _mul(build.unary("erfcx", _mul(below, -root)), 0.5))
-    tail = build.binary("sub", tail, _mul(_mul(below, below), 0.5))
-    below_0 = p.where(left, 0.0, build.unary("neg", x), x.dtype)
-    rest = build.unary("log1p", build.unary("neg", left_tail(below_0)))
-    return build.select(left, tail, rest)
+    left, far = p.less(x, 0.0), p.less(x, -1.5)
+    near = p.where(far, -1.0, x, x.dtype)
+    tail = left_tail(build.select(left, near, build.unary("neg", near)))
+    below = p.where(far, x, -2.0, x.dtype)
+    scaled = _mul(build.unary("erfcx", _mul(below, -math.sqrt(0.5))), 0.5)
+    logarithm = build.unary("log", build.select(far, scaled, p.where(left, tail, 0.5, x.dtype)))
+    exponent = p.where(far, _mul(_mul(below, below), 0.5), 0.0, x.dtype)
+    right = build.unary("log1p", build.unary("neg", tail))
+    return build.select(left, build.binary("sub", logarithm, exponent), right)
 
 
 @op(joins=True)
