@@ -244,6 +244,8 @@ class _Method(functools.partial[Any]):
     """A jitted method of an instance, which can be looked into as a jitted function can."""
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)  # transforms ask the function, and give it the instance
         found = getattr(self.func, name)  # with advice, if it has none
         if name == "as_text":
             return lambda phase, *args, **kwargs: found(phase, *self.args, *args, **kwargs)

@@ -11,6 +11,7 @@ A function that plain pickle cannot find, such as a lambda, is an error here, wh
 from __future__ import annotations
 
 import functools
+import gc
 import pickle
 import sys
 from collections.abc import Callable, Iterator
@@ -169,16 +170,18 @@ def check_found(fn: Any) -> None:
 
 def _is_by_value() -> bool:
     """Whether the pickler at work may store functions in its own way, as that of cloudpickle does. Pickle does not say
-    which pickler calls: its methods are on the stack, or it is of a class that someone derived."""
+    which pickler calls: its methods are on the stack, or one is there of a class that someone derived."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if any(isinstance(x, (pickle.Pickler, pickle._Pickler)) for x in frame.f_locals.values()):
             return True
         frame = frame.f_back
-    return any(
-        "cloudpickle" not in kind.__module__ and ("reducer_override" in vars(kind) or "persistent_id" in vars(kind))
+    own = tuple(
+        kind
         for kind in _derived(pickle.Pickler)
+        if "cloudpickle" not in kind.__module__ and ("reducer_override" in vars(kind) or "persistent_id" in vars(kind))
     )
+    return bool(own) and any(issubclass(type(x), own) for x in gc.get_objects())
 
 
 def _derived(kind: type[Any]) -> Iterator[type[Any]]:

@@ -562,7 +562,7 @@ def test_errors(tmp_path: Path):
     p = xt.profile()
     with pytest.raises(xt.ArgumentError, match="after the block"):
         p.table()
-    with pytest.raises(xt.ArgumentError, match=r"rows is there after [^\n]*\n  at \S*test_profile.py:\d+$") as told:
+    with pytest.raises(xt.ArgumentError, match=r"rows can be read after [^\n]*\n  at \S*test_profile.py:\d+$") as told:
         _ = p.rows
     assert not any(Path(frame.path).name == "profile.py" for frame in told.traceback)
     with p:
