@@ -2,6 +2,7 @@
 // pools whose threads spin would take cores from each other.
 #include "Blas.h"
 #include "Pool.h"
+#include "ShortSums.h"
 #include "runtime.h"
 
 #include <algorithm>
@@ -49,6 +50,7 @@ struct Product {
   T *c;
   int64_t ldc;
   bool accumulate;
+  bool hasShortSums = false; // for multiplyShort: of the whole product, so that its parts agree
 
   Product rows(int64_t begin, int64_t end) const {
     Product part = *this;
@@ -94,6 +96,9 @@ struct Product {
     if (m == 1) // C^T = op(B)^T op(A)^T
       return blasGemv(transB ? blas::kNoTrans : blas::kTrans, transB ? n : k, transB ? k : n, b,
                       ldb, a, transA ? lda : 1, c, 1);
+    if (hasShortSums && !transB &&
+        multiplyShort(transA, m, n, k, a, lda, b, ldb, c, ldc, accumulate))
+      return;
     blasGemm(ta, tb, m, n, k, a, lda, b, ldb, accumulate ? T(1) : T(0), c, ldc);
   }
 };
@@ -221,6 +226,7 @@ void gemm(Product<T> p) {
   if (p.m <= 0 || p.n <= 0 || runHuge(p))
     return;
   p.k = std::max<int64_t>(p.k, 0);
+  p.hasShortSums = isShort(p.m, p.n, p.k);
   Tiles<T> t{p, insideParallelLoop() ? Cut() : chooseCut(p.m, p.n, p.k, xt_num_threads()), {}};
   if (t.cut.tiles() == 1)
     return p.runHere();

@@ -1,0 +1,174 @@
+// A tile of the result, 12 rows of two vectors, stays in registers. Its terms come from where the
+// factors are: nothing is packed.
+#include "ShortSums.h"
+
+#if defined(__x86_64__) && defined(__linux__) && defined(__clang__)
+
+#include <immintrin.h>
+
+namespace {
+
+#define XT_V4 __attribute__((target("arch=x86-64-v4"), __min_vector_width__(512)))
+#define XT_V4_INLINE inline XT_V4 __attribute__((always_inline))
+
+constexpr int64_t kTileRows = 12;
+/// Bytes of B that are multiplied with all rows of A before the next: they stay in the second
+/// cache.
+constexpr int64_t kPanelBytes = 256 << 10;
+
+template <typename T>
+struct Vector;
+
+template <>
+struct Vector<float> {
+  using Type = __m512;
+  static constexpr int64_t size = 16;
+  static XT_V4_INLINE Type load(const float *p) { return _mm512_loadu_ps(p); }
+  static XT_V4_INLINE Type load(const float *p, int64_t mask) {
+    return _mm512_maskz_loadu_ps(__mmask16(mask), p);
+  }
+  static XT_V4_INLINE void store(float *p, Type v) { _mm512_storeu_ps(p, v); }
+  static XT_V4_INLINE void store(float *p, Type v, int64_t mask) {
+    _mm512_mask_storeu_ps(p, __mmask16(mask), v);
+  }
+  static XT_V4_INLINE Type all(float x) { return _mm512_set1_ps(x); }
+};
+
+template <>
+struct Vector<double> {
+  using Type = __m512d;
+  static constexpr int64_t size = 8;
+  static XT_V4_INLINE Type load(const double *p) { return _mm512_loadu_pd(p); }
+  static XT_V4_INLINE Type load(const double *p, int64_t mask) {
+    return _mm512_maskz_loadu_pd(__mmask8(mask), p);
+  }
+  static XT_V4_INLINE void store(double *p, Type v) { _mm512_storeu_pd(p, v); }
+  static XT_V4_INLINE void store(double *p, Type v, int64_t mask) {
+    _mm512_mask_storeu_pd(p, __mmask8(mask), v);
+  }
+  static XT_V4_INLINE Type all(double x) { return _mm512_set1_pd(x); }
+};
+
+template <typename T>
+struct Factors {
+  const T *a;
+  int64_t row, term; // steps in A
+  const T *b;
+  int64_t ldb;
+  T *c;
+  int64_t ldc;
+  int64_t k;
+  bool accumulate;
+};
+
+/// `masks`: of the columns of each vector that there are; none: all.
+template <typename T, int64_t rows, int64_t vectors, typename... Masks>
+XT_V4_INLINE void tile(const Factors<T> &f, int64_t i, int64_t j, const Masks *...masks) {
+  using V = Vector<T>;
+  const T *a = f.a + i * f.row, *b = f.b + j;
+  T *c = f.c + i * f.ldc + j;
+  typename V::Type sums[rows][vectors];
+#pragma clang loop unroll(full)
+  for (int64_t r = 0; r < rows; ++r)
+#pragma clang loop unroll(full)
+    for (int64_t s = 0; s < vectors; ++s)
+      sums[r][s] = f.accumulate ? V::load(c + r * f.ldc + s * V::size, masks[s]...) : V::all(0);
+  for (int64_t l = 0; l < f.k; ++l, a += f.term, b += f.ldb) {
+    typename V::Type right[vectors];
+#pragma clang loop unroll(full)
+    for (int64_t s = 0; s < vectors; ++s)
+      right[s] = V::load(b + s * V::size, masks[s]...);
+#pragma clang loop unroll(full)
+    for (int64_t r = 0; r < rows; ++r) {
+      typename V::Type left = V::all(a[r * f.row]);
+#pragma clang loop unroll(full)
+      for (int64_t s = 0; s < vectors; ++s)
+        sums[r][s] = __builtin_elementwise_fma(left, right[s], sums[r][s]);
+    }
+  }
+#pragma clang loop unroll(full)
+  for (int64_t r = 0; r < rows; ++r)
+#pragma clang loop unroll(full)
+    for (int64_t s = 0; s < vectors; ++s)
+      V::store(c + r * f.ldc + s * V::size, sums[r][s], masks[s]...);
+}
+
+/// The first `columns` of a vector of `size`.
+XT_V4_INLINE int64_t maskOf(int64_t columns, int64_t size) {
+  int64_t all = (int64_t(1) << size) - 1;
+  return columns >= size ? all : columns <= 0 ? 0 : all >> (size - columns);
+}
+
+/// Rows of tiles along the columns [first, last), the last of which may be cut off.
+template <typename T, int64_t rows>
+XT_V4_INLINE void rowsOfTiles(const Factors<T> &f, int64_t i, int64_t first, int64_t last) {
+  constexpr int64_t size = Vector<T>::size;
+  int64_t j = first;
+  for (; j + 2 * size <= last; j += 2 * size)
+    tile<T, rows, 2>(f, i, j);
+  int64_t rest = last - j, masks[2] = {maskOf(rest, size), maskOf(rest - size, size)};
+  if (rest > size)
+    tile<T, rows, 2>(f, i, j, masks);
+  else if (rest == size)
+    tile<T, rows, 1>(f, i, j);
+  else if (rest > 0)
+    tile<T, rows, 1>(f, i, j, masks);
+}
+
+template <typename T>
+XT_V4_INLINE void multiply(int64_t m, int64_t n, const Factors<T> &f) {
+  constexpr int64_t width = 2 * Vector<T>::size;
+  int64_t fitting = kPanelBytes / int64_t(sizeof(T)) / f.k / width * width;
+  int64_t panel = fitting > width ? fitting : width;
+  for (int64_t first = 0; first < n; first += panel) {
+    int64_t last = n - first < panel ? n : first + panel, i = 0;
+    for (; i + kTileRows <= m; i += kTileRows)
+      rowsOfTiles<T, kTileRows>(f, i, first, last);
+    for (; i + 4 <= m; i += 4)
+      rowsOfTiles<T, 4>(f, i, first, last);
+    for (; i < m; ++i)
+      rowsOfTiles<T, 1>(f, i, first, last);
+  }
+}
+
+XT_V4 void multiplyF32(int64_t m, int64_t n, const Factors<float> &f) { multiply(m, n, f); }
+XT_V4 void multiplyF64(int64_t m, int64_t n, const Factors<double> &f) { multiply(m, n, f); }
+
+bool hasVectors() {
+  static const bool has = __builtin_cpu_supports("x86-64-v4") > 0;
+  return has;
+}
+
+} // namespace
+
+bool xtensor::multiplyShort(bool transA, int64_t m, int64_t n, int64_t k, const float *a,
+                            int64_t lda, const float *b, int64_t ldb, float *c, int64_t ldc,
+                            bool accumulate) {
+  if (!hasVectors())
+    return false;
+  multiplyF32(m, n, {a, transA ? 1 : lda, transA ? lda : 1, b, ldb, c, ldc, k, accumulate});
+  return true;
+}
+
+bool xtensor::multiplyShort(bool transA, int64_t m, int64_t n, int64_t k, const double *a,
+                            int64_t lda, const double *b, int64_t ldb, double *c, int64_t ldc,
+                            bool accumulate) {
+  if (!hasVectors())
+    return false;
+  multiplyF64(m, n, {a, transA ? 1 : lda, transA ? lda : 1, b, ldb, c, ldc, k, accumulate});
+  return true;
+}
+
+#else
+
+bool xtensor::multiplyShort(bool, int64_t, int64_t, int64_t, const float *, int64_t, const float *,
+                            int64_t, float *, int64_t, bool) {
+  return false;
+}
+
+bool xtensor::multiplyShort(bool, int64_t, int64_t, int64_t, const double *, int64_t,
+                            const double *, int64_t, double *, int64_t, bool) {
+  return false;
+}
+
+#endif
