@@ -47,7 +47,7 @@ def made_over(array: Array, source: np.ndarray | None) -> Array:
         return array
     if source is None or np.may_share_memory(_native.as_numpy(array), source):
         digest, where = _digest(array), user_line()
-        for watch in watches:
+        for watch in tuple(watches):  # a collected check_shared ends its own meanwhile
             watch.arrays.append((array, digest, where))
     return array
 

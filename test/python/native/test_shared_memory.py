@@ -64,6 +64,24 @@ def test_memory_that_is_written_to_is_found(name: str) -> None:
     assert made.shape == (3,)
 
 
+@pytest.mark.cpu_only("memory is shared with NumPy")
+def test_an_older_check_may_end_while_an_array_is_noted() -> None:
+    """As where the garbage collector ends it."""
+    older, newer = xt.debug.check_shared(), xt.debug.check_shared()
+
+    class Ending(list[Any]):
+        def append(self, _: Any) -> None:
+            older._end()
+
+    older._watch.arrays = Ending()
+    a = np.zeros(3)
+    made = xt.array(a, dims="t")
+    a[0] = 1.0
+    with pytest.raises(xt.ArgumentError, match="was written to"):
+        newer()
+    assert made.shape == (3,)
+
+
 def test_what_is_no_shared_memory_is_not_watched() -> None:
     a = np.zeros((3, 2), "f4")
     with xt.debug.check_shared() as check:
