@@ -30,7 +30,7 @@ from ..base.errors import (
     UnsupportedError,
 )
 from ..base.files import path_of
-from ..base.lacking import lacks
+from ..base.lacking import LOOKS, lacks
 from ..base.ranges import Range, of_ints
 from ..base.refusals import not_an_array, unnamed
 from ..call.arguments import Static
@@ -90,8 +90,8 @@ class Loaded(Function):
     if not TYPE_CHECKING:  # else any attribute would pass
 
         def __getattr__(self, name: str) -> Any:
-            looks = name in ("as_text", "cost", "explore", "lower", "memory", "trace")
-            raise lacks(self, name, f"write xt.jit(f).{name}(..), which compiles its program here" if looks else None)
+            instead = f"write xt.jit(f).{name}(..), which compiles its program here" if name in LOOKS else None
+            raise lacks(self, name, instead)
 
     @property
     def target(self) -> str:

@@ -13,8 +13,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from .dims import closest, describe, suggestion
-from .errors import ArgumentTypeError, AttributeError_, Error, asked_by, is_ours, users_frames
+from .dims import brief, closest, describe, suggestion
+from .errors import ArgumentTypeError, AttributeError_, Error, asked_by, users_frames, users_line_in
 from .named import Named
 
 P = ParamSpec("P")
@@ -341,15 +341,9 @@ def _of_list(error: AttributeError, args: Sequence[Any]) -> Error | None:
         instead = 'In place of a list of numbers, pass an array: xt.array([1.0, 2.0], dims="i")'
     else:
         instead = f'Write [y.{name}(..) for y in x], or make one array of them: xt.concat(x, "new")'
-    tb = error.__traceback__
-    where = None
-    while tb is not None:
-        if not is_ours(tb.tb_frame):
-            where = f"{tb.tb_frame.f_code.co_filename}:{tb.tb_lineno}"
-        tb = tb.tb_next
     return AttributeError_(
         f"{kind} has no attribute {name!r}: the argument is {kind} of {len(x)}, and each item is an array of its own. "
-        f"{instead}", name or "", None, where,
+        f"{instead}", name or "", None, users_line_in(error.__traceback__),
     )  # fmt: skip
 
 
@@ -396,7 +390,7 @@ def with_article(name: str) -> str:
 def shown(x: Any) -> str:
     """A value as errors show it: an array by its dtype and dims, a tuple by its length."""
     if isinstance(x, type):
-        return f"the class {x.__qualname__}"
+        return brief(x)
     if hasattr(x, "dims") and hasattr(x, "dtype"):
         return f"{x.dtype} {describe(x.dims, x.shape)}"
     if isinstance(x, (tuple, list)):

@@ -198,6 +198,14 @@ def users_frames(traceback: TracebackType | None) -> TracebackType | None:
     return kept
 
 
+def users_line_in(traceback: TracebackType | None) -> str | None:
+    """FILE:LINE of the innermost frame of a traceback that does not run code of this package."""
+    last = users_frames(traceback)
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    return f"{last.tb_frame.f_code.co_filename}:{last.tb_lineno}" if last else None
+
+
 def trimmed(fn: Callable[P, R]) -> Callable[P, R]:
     """`fn`, a method, without the frames of this package inside of it in the tracebacks of errors."""
 

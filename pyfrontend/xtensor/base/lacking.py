@@ -17,6 +17,7 @@ _REDUCTIONS = {
     "logaddexp": {"reduce": "logsumexp", "accumulate": "cumlogsumexp"},
     "logical_and": {"reduce": "all"}, "logical_or": {"reduce": "any"},
 }  # fmt: skip
+LOOKS = frozenset({"as_text", "cost", "explore", "lower", "memory", "trace"})  # into a jitted function
 _LISTED = "it has "  # how the list of methods begins
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import xtensor as xt
 from xtensor.aot.load import _Core
-from xtensor.transforms.jit import _Compiler
+from xtensor.transforms.compiling import Compiler
 
 A = xt.array(np.arange(3.0, dtype="f4"), "i")
 B = xt.array(np.arange(3.0, dtype="f4") + 5, "i")
@@ -63,7 +63,7 @@ CASES = {
 
 def only_once(monkeypatch):
     """Python sees no second call of a function."""
-    for cls, name in ((_Core, "_run"), (_Compiler, "call")):
+    for cls, name in ((_Core, "_run"), (Compiler, "call")):
         monkeypatch.setattr(cls, name, lambda *_: pytest.fail("this call is for C++"))
 
 
