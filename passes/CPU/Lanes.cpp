@@ -9,6 +9,15 @@
 using namespace mlir;
 using namespace xtensor::cpu;
 
+Value xtensor::cpu::maskOfLanes(OpBuilder &b, Location loc, int64_t width, int64_t from,
+                                int64_t to) {
+  SmallVector<bool> on;
+  for (int64_t lane = 0; lane < width; ++lane)
+    on.push_back(from <= lane && lane < to);
+  auto type = VectorType::get({width}, b.getI1Type());
+  return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, on));
+}
+
 LaneEmitter::LaneEmitter(OpBuilder &b, Kernel &kernel, Views &views, int vectorLoop, int64_t width)
     : width(width), vectorLoop(vectorLoop), b(b), loc(kernel.stages.front().op.getLoc()),
       views(views), ivs(kernel.ranges.size()) {

@@ -14,6 +14,10 @@ struct Lane {
   Kind kind = Uniform;
 };
 
+/// A mask that is on from lane `from` to before lane `to`.
+mlir::Value maskOfLanes(mlir::OpBuilder &b, mlir::Location loc, int64_t width, int64_t from,
+                        int64_t to);
+
 /// A distinct access of the kernel; stages that read and write the same element share it.
 struct Place {
   Access access;

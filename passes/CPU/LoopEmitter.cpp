@@ -109,13 +109,8 @@ Bound LoopEmitter::wholeSteps(Bound from, Bound to, int64_t step) {
 }
 
 Value LoopEmitter::maskFor(Bound to, Value iv) {
-  auto maskType = VectorType::get({lanes.width}, b.getI1Type());
-  if (auto known = getConstantIntValue(iv); known && !to.value) {
-    SmallVector<bool> on;
-    for (int64_t i = 0; i < lanes.width; ++i)
-      on.push_back(*known + i < to.constant);
-    return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(maskType, on));
-  }
+  if (auto known = getConstantIntValue(iv); known && !to.value)
+    return maskOfLanes(b, loc, lanes.width, 0, to.constant - *known);
   Type i32 = b.getI32Type();
   SmallVector<Attribute> numbers;
   for (int64_t i = 0; i < lanes.width; ++i)

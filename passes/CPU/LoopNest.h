@@ -66,7 +66,6 @@ private:
   mlir::Value maskFor(Bound to, mlir::Value iv);
   bool masksRest(Bound end) const;
   bool overlapsRest(Bound end) const;
-  mlir::Value lastLanes(int64_t count);
 
   void nestOuter(unsigned k);
   void parallelInnermost();

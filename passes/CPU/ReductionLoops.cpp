@@ -29,13 +29,6 @@ bool LoopEmitter::overlapsRest(Bound end) const {
          llvm::all_of(kernel.stages, [](const Stage &s) { return s.isReduction(); });
 }
 
-Value LoopEmitter::lastLanes(int64_t count) {
-  SmallVector<bool> on(width);
-  std::fill_n(on.rbegin(), count, true);
-  auto type = VectorType::get({width}, b.getI1Type());
-  return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, on));
-}
-
 /// Why rows are summed several at a time.
 LoopEmitter::Together LoopEmitter::whyTogether() const {
   if (vectorLoop < 0 || !kernel.isReduced(vectorLoop) || kernel.scan() || tile || outer.empty() ||
@@ -149,7 +142,7 @@ void LoopEmitter::reducedInnermost() {
       });
     if (overlaps)
       firsts = loop(vectorLoop, {end.constant - width, {}}, end, width, firsts, [&](ValueRange in) {
-        fresh = lastLanes(end.constant % width);
+        fresh = maskOfLanes(b, loc, width, width - end.constant % width, width);
         Values out = point(rows, in);
         fresh = {};
         return out;

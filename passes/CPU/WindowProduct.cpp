@@ -4,6 +4,7 @@
 // packed.
 #include "CPU/WindowProduct.h"
 #include "CPU/Gemm.h"
+#include "CPU/Lanes.h"
 #include "CPU/RegisterTile.h"
 #include "Estimates.h"
 #include "Machine.h"
@@ -351,11 +352,7 @@ int64_t WindowProductEmitter::along(unsigned operand, ArrayRef<int64_t> place) c
 }
 
 Value WindowProductEmitter::laneMask(int64_t from, int64_t to) {
-  SmallVector<bool> on;
-  for (int64_t lane = 0; lane < tile.width; ++lane)
-    on.push_back(from <= lane && lane < to);
-  auto type = VectorType::get({tile.width}, b.getI1Type());
-  return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, on));
+  return maskOfLanes(b, loc, tile.width, from, to);
 }
 
 /// The element or vector at `index`, as a vector; zeros where `mask` or `select` is off.

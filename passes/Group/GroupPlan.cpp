@@ -342,9 +342,9 @@ bool SharedDims::keepsColumns(const Plan &plan) const {
     if (type && Amount::ofSizes(type.getShape()) >= largestIterations)
       arrays.insert(wholeOf(value));
   };
-  for (const auto &[op, opLoops] : loops) {
+  for (auto [op, opLoops] : loops) {
     llvm::for_each(op->getResults(), note);
-    for (OpOperand *input : const_cast<linalg::GenericOp &>(op).getDpsInputOperands())
+    for (OpOperand *input : op.getDpsInputOperands())
       note(input->get());
   }
   Amount columns = caches.workingSet();
