@@ -50,7 +50,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     explain = commands.add_parser("explain", help="run a program, and say what was compiled and why again")
     explain.add_argument("--quiet", action="store_true", help="only the table at the end, without each compilation")
     explain.add_argument("program", metavar="PROGRAM.py")
-    explain.add_argument("arguments", metavar="ARG", nargs=argparse.REMAINDER, help="arguments of the program")
+    rest = explain.add_argument("arguments", metavar="ARG", nargs=argparse.REMAINDER, help="arguments of the program")
+    rest.required = False  # Python 3.11 would name it, too, where the program is missing
     explain.set_defaults(run=_explain)
     doctor = commands.add_parser("doctor", help="what is installed, which targets work, what is missing")
     doctor.set_defaults(run=_doctor)

@@ -128,7 +128,14 @@ def _name(dim: str) -> str:
 
 
 def _described(x: Any) -> str:
-    return describe([_name(d) for d in x.dims], x.shape)
+    """The dims of an array. A second dim of one name has a prime: (i: 2, i': 2)."""
+    names: list[str] = []
+    for d in x.dims:
+        name = _name(d)
+        while name in names:
+            name += "'"
+        names.append(name)
+    return describe(names, x.shape)
 
 
 def _around(x: Any, place: Mapping[str, int]) -> str:

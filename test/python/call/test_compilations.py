@@ -314,6 +314,11 @@ def test_explain_needs_a_program(tmp_path: Path, program: str, message: str) -> 
     assert (out.returncode, out.stderr) == (1, f"xtensor explain: {message}\n")
 
 
+def test_explain_asks_for_the_program_alone() -> None:
+    out = subprocess.run([sys.executable, "-m", "xtensor.cli", "explain"], capture_output=True, text=True)
+    assert out.returncode == 2 and out.stderr.endswith("the following arguments are required: PROGRAM.py\n")
+
+
 def test_explain_tells_of_no_function_of_the_package(tmp_path: Path) -> None:
     """The table of a profile compiles what it measures the limits of the machine by."""
     program = tmp_path / "program.py"
