@@ -12,6 +12,10 @@ export OMP_WAIT_POLICY=passive OPENBLAS_THREAD_TIMEOUT=4
 # Workers, and the stages of CI after them, share the bytecode of the tests. Without it, each process
 # rewrites the asserts of all test files once more.
 unset PYTHONDONTWRITEBYTECODE
+# pytest with workers says nothing of a file that does not exist, and runs no test.
+for file in "$@"; do
+  [ -e "${file%%::*}" ] || { echo "run_tests.sh: $file does not exist" >&2; exit 1; }
+done
 # Files that need a process of their own: arenas of a device grow, and its tests count who replays.
 alone='/test_device_runtime[.]'
 workers=$(nproc) failed=0

@@ -1,4 +1,4 @@
-"""Workers of a session that crash (workers.py): each test runs once, whatever those before it did."""
+"""Sessions by several workers. If one crashes (workers.py), each test runs once. A file that is missing is an error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from places import HELPERS
+from places import HELPERS, ROOT
 
 pytest.importorskip("xdist")
 pytestmark = pytest.mark.cpu_only("runs tests that have no arrays")
@@ -36,3 +36,10 @@ def test_a_test_that_crashes_is_one_failure(tmp_path: Path) -> None:
     assert done.returncode == 1, done.stdout + done.stderr
     assert re.search(r"\b4 failed, 4 passed\b", done.stdout), done.stdout
     assert done.stdout.count("node down") == 4
+
+
+def test_a_file_that_does_not_exist_is_an_error() -> None:
+    command = [str(ROOT / "scripts" / "run_tests.sh"), "test/python/surface/test_none.py::test_any"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 1
+    assert done.stderr == f"run_tests.sh: {command[1]} does not exist\n"
