@@ -9,6 +9,12 @@ no_network() {
   exit 1
 }
 
+# keep_version: pip's build asks twice for the version, which a commit or a changed file would alter in between.
+keep_version() {
+  SETUPTOOLS_SCM_PRETEND_VERSION=$(.venv/bin/python -m setuptools_scm)
+  export SETUPTOOLS_SCM_PRETEND_VERSION
+}
+
 # install_requirements FILE: pip, unless this very file was installed before.
 install_requirements() {
   local stamp=.venv/.installed-$(basename "$1")

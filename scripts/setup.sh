@@ -91,6 +91,7 @@ if ! [ -x build/Release/bin/xtensor-opt ] || [ "$(cat .venv/.installed 2>/dev/nu
   wait "$fetch" || .venv/bin/python scripts/fetch_mlir_python.py >/dev/null
 
   step "C++ build and install"
+  keep_version
   mkdir -p build
   if ! CC=clang-22 CXX=clang++-22 .venv/bin/python -m pip install -v --disable-pip-version-check \
     --no-index --no-build-isolation --no-deps --force-reinstall "${what[@]}" 2>&1 | tee build/setup.log | progress; then

