@@ -221,7 +221,10 @@ PyObject *setArrayClass(PyObject *, PyObject *cls) {
     return PyErr_Format(PyExc_TypeError,
                         "set_array_class wants a subclass of _native.Array, not %R", cls);
   auto *type = reinterpret_cast<PyTypeObject *>(cls);
-  if (type->tp_basicsize != (Py_ssize_t)sizeof(Array) || type->tp_finalize || type->tp_del)
+  // CPython itself may keep __dict__ and weak references in front of an object, where tp_basicsize
+  // does not count them. Only the offsets tell.
+  if (type->tp_basicsize != (Py_ssize_t)sizeof(Array) || type->tp_dictoffset ||
+      type->tp_weaklistoffset || type->tp_finalize || type->tp_del)
     return PyErr_Format(PyExc_TypeError, "%s must have __slots__ = () in its body, and no __del__",
                         type->tp_name);
   // Python makes every class of its own garbage-collected. Arrays are not (16 bytes and 20 ns

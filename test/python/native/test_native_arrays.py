@@ -305,7 +305,10 @@ class TestArray:
         with pytest.raises(TypeError, match="subclass"):
             native.set_array_class(int)  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="__slots__"):
-            native.set_array_class(type("WithDict", (native.Array,), {}))
+            native.set_array_class(type("WithBoth", (native.Array,), {}))
+        for slot in ("__dict__", "__weakref__"):
+            with pytest.raises(TypeError, match="__slots__"):
+                native.set_array_class(type("WithOne", (native.Array,), {"__slots__": (slot,)}))
 
 
 class TestDlpack:
