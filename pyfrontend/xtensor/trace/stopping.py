@@ -128,7 +128,9 @@ def _code_at(code: CodeType, line: int) -> CodeType:
     made = ast.parse(f"def stop():\n {_STOP}()\n pass")
     function: Any = made.body[0]
     function.name, function.lineno = code.co_name, min(code.co_firstlineno, line)
-    for statement, number in zip(function.body, (line + 1, line), strict=True):  # a new line is what pdb stops at
+    # pdb stops at the line of the call from CPython 3.13 on, and at the next new line before.
+    first = line if sys.version_info >= (3, 13) else line + 1
+    for statement, number in zip(function.body, (first, line), strict=True):
         for node in ast.walk(statement):
             if hasattr(node, "lineno"):
                 node.lineno = node.end_lineno = number  # type: ignore[attr-defined]
