@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 import xtensor as xt
-from c_library import CODES, COMPILER, Context, Library, typed
-from places import ROOT
+from c_library import CODES, Context, Library, typed
+from places import COMPILER, CPP_COMPILER, ROOT
 
 pytestmark = pytest.mark.cpu_only("bundles hold code for CPUs")
 
@@ -248,7 +248,7 @@ def test_headers_are_right_in_c_and_in_cpp(tmp_path: Path, language: str) -> Non
     out = xt.export(awkward, kwargs=specs, name="one").extract(tmp_path)
     source = tmp_path / "main.c"
     source.write_text('#include "one.h"\n#include "one.h"\nint main(void) { return one_message(0, 0) == 0; }\n')
-    compiler = COMPILER if language == "c" else "c++"
+    compiler = COMPILER if language == "c" else CPP_COMPILER
     done = subprocess.run(
         [compiler, "-x", language, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", f"-I{out}", source],
         capture_output=True,
@@ -370,8 +370,7 @@ def test_a_program_in_c_classifies_pictures(digits: Path, tmp_path: Path, machin
         if not shutil.which(tool):
             pytest.skip(f"{tool} is not installed (scripts/setup.sh has it with XTENSOR_PEERS=1)")
     options = [f"-DBUNDLE={digits / 'digits.xtb'}", f"-DPROCESSOR={processor}", f"-DSHARED={'ON' if shared else 'OFF'}"]
-    if compiler:
-        options.append(f"-DCMAKE_C_COMPILER={compiler}")
+    options.append(f"-DCMAKE_C_COMPILER={compiler or COMPILER}")
     source = ROOT / "examples" / "aot_c"
     environment = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "CFLAGS")}
     for command in (["cmake", "-S", source, "-B", tmp_path, *options], ["cmake", "--build", tmp_path]):

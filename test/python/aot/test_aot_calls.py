@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 import xtensor as xt
-from c_library import CODES, COMPILER, Context, Library, typed
+from c_library import CODES, Context, Library, typed
+from places import COMPILER
 
 pytestmark = pytest.mark.cpu_only("bundles hold code for CPUs")
 

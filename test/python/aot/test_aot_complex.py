@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xtensor as xt
-from c_library import COMPILER
+from places import COMPILER
 
 pytestmark = pytest.mark.cpu_only("bundles hold code for CPUs")
 A = (np.arange(6).reshape(2, 3) + 1j * np.arange(6)[::-1].reshape(2, 3)).astype("c8")

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xtensor as xt
-from c_library import COMPILER
+from places import COMPILER, CPP_COMPILER
 from test_aot_names import NASTY
 from xtensor.cli import main
 
@@ -325,7 +325,7 @@ def test_headers_take_any_names_of_functions(tmp_path: Path, language: str) -> N
         '#include "nasty.h"\n#include <stdio.h>\n#include "nasty.h"\n'
         f"int main(void) {{\n  int64_t n = 0;\n{calls}  return n < 0;\n}}\n"
     )
-    compiler = COMPILER if language == "c" else shutil.which("c++")
+    compiler = COMPILER if language == "c" else CPP_COMPILER
     library = str(out / str(bundle.manifest.targets[0].archive))
     command = [compiler, "-x", language, "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{out}", source]
     subprocess.run([*command, "-x", "none", library, "-lm", "-o", tmp_path / "main"], check=True)

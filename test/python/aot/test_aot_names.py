@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 import xtensor as xt
-from c_library import COMPILER
-from places import ROOT
+from places import COMPILER, ROOT
 
 pytestmark = pytest.mark.cpu_only("bundles hold code for CPUs")
 

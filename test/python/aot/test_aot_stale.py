@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import xtensor as xt
-from c_library import COMPILER
+from places import COMPILER
 
 pytestmark = [
     pytest.mark.cpu_only("bundles hold code for CPUs"),
@@ -61,9 +61,10 @@ OTHERS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out, libraries = extracted(tmp_path_factory.mktemp("own"), both, T, T)
     (out / "main.c").write_text(PROGRAM)
-    how = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{out}", f"-L{libraries}"]
-    subprocess.run([COMPILER, "-std=c99", *how, out / "main.c", "-lshop", "-o", out / "main"], check=True)
-    subprocess.run([COMPILER, "-std=c99", *how, "-c", out / "main.c", "-o", out / "main.o"], check=True)
+    how = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{out}"]
+    link = [f"-L{libraries}", "-lshop"]
+    subprocess.run([COMPILER, *how, out / "main.c", *link, "-o", out / "main"], check=True)
+    subprocess.run([COMPILER, *how, "-c", out / "main.c", "-o", out / "main.o"], check=True)
     assert ran(out / "main", libraries).stdout == "0 12 24 10 20"
     return out
 

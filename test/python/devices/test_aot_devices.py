@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 import xtensor as xt
-from places import HELPERS, ROOT
+from places import COMPILER, HELPERS, ROOT
 from xtensor import _native
 
 pytestmark = pytest.mark.cpu_only("the tests name their devices")
 
-COMPILER = next(filter(None, map(shutil.which, ("cc", "gcc", "clang", "clang-22"))), "")
 rng = np.random.default_rng(0)
 w = xt.array(rng.normal(size=(64, 10)).astype("f4"), ("pixel", "digit"))
 

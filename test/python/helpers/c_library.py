@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xtensor as xt
 
-COMPILER = next(filter(None, map(shutil.which, ("cc", "gcc", "clang", "clang-22"))), "")
 _NAMES = ("OK", "NULL", "SIZE", "ALIGNMENT", "OVERLAP", "COUNT", "DTYPE", "DIM", "RANGE")
 CODES = {name: i for i, name in enumerate(_NAMES)} | {"NO_MEMORY": 16, "INDEX": 17}
 

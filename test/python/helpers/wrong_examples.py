@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 import xtensor as xt
+from places import frames_of_the_package
 
 FILE = "a user's program"
 # What a message says only if nobody wrote it for the argument.
@@ -127,7 +128,7 @@ def problem(name: str, error: BaseException, stems: tuple[str, ...]) -> str | No
     head = text.partition(" (operands")[0][:200]
     if not any(re.search(rf"(?<![\w]){re.escape(stem)}(?!\w)", head) for stem in stems):
         return f"the message does not name {name}: {text}"
-    inside = sum("/xtensor/" in f.filename for f in frames)
+    inside = len(frames_of_the_package(error))
     return f"{inside} frames of the package: {text}" if inside > 1 else None
 
 

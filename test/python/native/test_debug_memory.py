@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xtensor as xt
-from places import ROOT
+from places import COMPILER, ROOT
 from xtensor._native import ArrayType, Executable
 
 pytestmark = pytest.mark.cpu_only("code in C, called on the memory of the CPU")
@@ -41,7 +41,7 @@ def code(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     (folder / "code.c").write_text(SOURCE)
     maps = Path("/proc/self/maps").read_text().split()
     runtime = next(path for path in maps if "libxtensor_runtime" in path)
-    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "code.c", runtime, "-o", "code.so"], cwd=folder, check=True)
+    subprocess.run([COMPILER, "-O1", "-shared", "-fPIC", "code.c", runtime, "-o", "code.so"], cwd=folder, check=True)
     library = ctypes.CDLL(str(folder / "code.so"))
     names = ("nothing", "one_behind", "one_before", "behind_temporaries")
     return {n: ctypes.cast(getattr(library, n), ctypes.c_void_p).value or 0 for n in names}

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from places import COMPILER
 from xtensor import _native as native
 from xtensor._native import ArrayType, Executable, Function
 
@@ -56,7 +57,7 @@ void meets(void **b, const int64_t *n, status *s) { /* says "here", waits for an
 def code(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     folder = tmp_path_factory.mktemp("code")
     (folder / "code.c").write_text(SOURCE)
-    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "code.c", "-o", "code.so"], cwd=folder, check=True)
+    subprocess.run([COMPILER, "-O1", "-shared", "-fPIC", "code.c", "-o", "code.so"], cwd=folder, check=True)
     library = ctypes.CDLL(str(folder / "code.so"))
     names = ["twice", "twice_any", "outer", "scale", "nothing", "out_of_range", "fails", "meets"]
     return {n: ctypes.cast(getattr(library, n), ctypes.c_void_p).value or 0 for n in names}

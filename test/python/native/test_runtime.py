@@ -17,7 +17,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
-from c_library import COMPILER
+from places import COMPILER
 from xtensor import _native  # noqa: F401  (loads the library)
 
 BODY = ctypes.CFUNCTYPE(None, c_void_p, c_int64, c_int64)

@@ -6,6 +6,7 @@ import functools
 import importlib.util
 import inspect
 import pydoc
+import re
 from typing import Any
 
 import xtensor as xt
@@ -38,7 +39,9 @@ def test_help_of_each_public_name_shows_its_parameters_and_docstring() -> None:
         assert as_one_reads(inspect.getdoc(thing).splitlines()[:3]) in as_one_reads(lines), name
         if callable(thing) and not inspect.isclass(thing):
             called += 1
-            assert lines[0] == f"{thing.__name__}{inspect.signature(thing)}", name
+            # From CPython 3.13 on, a long one has a line for each parameter, and a comma behind the last.
+            signature = re.sub(r"[\s,]", "", f"{thing.__name__}{inspect.signature(thing)}")
+            assert re.sub(r"[\s,]", "", "".join(lines)).startswith(signature), name
     assert called > 300
 
 

@@ -11,12 +11,9 @@ import numpy as np
 import pytest
 import xarray as xr
 import xtensor as xt
+from places import frames_of_the_package
 
 X = xt.array([1.0, 2.0], "i")
-
-
-def frames_of_the_package(error: BaseException) -> int:
-    return sum("/xtensor/" in frame.filename for frame in traceback.extract_tb(error.__traceback__))
 
 
 def leaked(make: Callable[[Any], Any]) -> Any:
@@ -47,7 +44,7 @@ ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
 def test_a_leaked_tracer(name: str) -> None:
     with pytest.raises(xt.TracerError, match="was used outside of the function that it was traced in") as caught:
         ATTRIBUTES[name](leaked(lambda x: x * 2.0))
-    assert frames_of_the_package(caught.value) <= 1
+    assert len(frames_of_the_package(caught.value)) <= 1
 
 
 @pytest.mark.parametrize("where", ["outside", "in another function"])
@@ -57,7 +54,7 @@ def test_a_leaked_derivative(name: str, where: str) -> None:
     called = "back" if name == "vjp" else "push"
     with pytest.raises(xt.TracerError, match=f"^xt.{name}: {called} was called outside of the function") as caught:
         derivative(X) if where == "outside" else xt.jit(derivative)(X)
-    assert frames_of_the_package(caught.value) <= 1
+    assert len(frames_of_the_package(caught.value)) <= 1
 
 
 COTANGENTS: dict[str, Callable[[], Any]] = {
@@ -74,7 +71,7 @@ COTANGENTS: dict[str, Callable[[], Any]] = {
 def test_wrong_cotangents_and_rules(name: str) -> None:
     with pytest.raises(xt.Error) as caught:
         COTANGENTS[name]()
-    assert frames_of_the_package(caught.value) <= 1
+    assert len(frames_of_the_package(caught.value)) <= 1
 
 
 def test_a_rule_that_is_missing_or_called_otherwise() -> None:
@@ -124,7 +121,7 @@ def test_methods_leave_their_frames_out(name: str) -> None:
     kind, message, call = WITH_FILES[name]
     with pytest.raises(kind, match=message) as caught:
         call()
-    assert frames_of_the_package(caught.value) <= 1
+    assert len(frames_of_the_package(caught.value)) <= 1
     if isinstance(caught.value, FileNotFoundError):
         assert caught.value.filename == "/nope/a.json"
 
@@ -172,6 +169,6 @@ def test_frames_of_the_users_function_stay(name: str) -> None:
         WITH_FUNCTIONS[name]()
     frames = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
     assert frames[-2:] == ["body", "wrong"]
-    assert frames_of_the_package(caught.value) <= 1
+    assert len(frames_of_the_package(caught.value)) <= 1
     line = traceback.extract_tb(caught.value.__traceback__)[-1].lineno
     assert str(caught.value).endswith(f"{__file__}:{line}")
