@@ -49,6 +49,16 @@ def openblas_lapack_and_fft_are_inside():
     np.testing.assert_allclose(xt.fft.rfft(right, dim="row").values, np.fft.rfft(right.values), atol=1e-10)
 
 
+@check
+def errors_say_what_mlir_refuses():
+    try:
+        xt.add(xt.ones(time=4), xt.ones(time=5))
+    except xt.SizeError as error:
+        assert "dim 'time' has size 4 here and 5 there" in str(error), error
+    else:
+        raise AssertionError("arrays of different sizes were added")
+
+
 class Vector(ctypes.Structure):
     """An array with one dim, as a bundle's header declares it."""
 
