@@ -9,6 +9,7 @@ from pytensor.compile.mode import Mode, register_linker, register_mode
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 
 from . import draws as draws
+from . import fourier as fourier
 from . import indexing as indexing
 from . import loops as loops
 from . import matrices as matrices
