@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
 
+from ... import ops
 from ...base.errors import ArgumentError, UnsupportedError
-from .values import fit, is_array
+from ...transforms.control import cond
+from .values import cast, fit, is_array, named
 
 # From the values of a node's inputs to those of its outputs: one, or a list.
 Run = Callable[..., Any]
@@ -103,27 +106,108 @@ def check(conditions: Sequence[Any], error: Exception) -> None:
 
 # ---- the walk --------------------------------------------------------------------------------------------------------
 
+# The branch that alone needs a node: nodes of `ifelse` and their sides, the outermost first. (): all others.
+Place = tuple[tuple[Apply, bool], ...]
+# Two branches of these ops are computed faster than one is chosen: one loop then has both, and what follows.
+_MOVES = ("Alloc", "DimShuffle", "Reshape", "Shape", "Shape_i", "SpecifyShape")
+_QUICK = ("Add", "Cast", "Identity", "Mul", "Neg", "Second", "Sqr", "Sub")  # functions of numbers
+
+
+def _places(fgraph: Any) -> dict[Apply, Place]:
+    uses: dict[Variable, list[Place]] = {v: [()] for v in fgraph.outputs}
+    found: dict[Apply, Place] = {}
+    for node in reversed(fgraph.toposort()):
+        place = found[node] = _common([p for v in node.outputs for p in uses.get(v, ())])
+        for i, v in enumerate(node.inputs):
+            is_side = _is_branch(node) and i > 0
+            uses.setdefault(v, []).append((*place, (node, i <= node.op.n_outs)) if is_side else place)
+    return found
+
+
+def _common(places: Sequence[Place]) -> Place:
+    first = places[0]
+    for n, each in enumerate(zip(*places, strict=False)):
+        if any(step != each[0] for step in each):
+            return first[:n]
+    return first[: min(map(len, places))]
+
+
+def _is_branch(node: Apply) -> bool:
+    return type(node.op).__name__ == "IfElse"
+
+
+def _is_quick(node: Apply) -> bool:
+    name = type(node.op).__name__
+    return name in _MOVES or (name == "Elemwise" and type(node.op.scalar_op).__name__ in _QUICK)
+
 
 class Graph:
     """A graph, whose nodes were found in the table, as a function from values of its inputs to those of its outputs."""
 
     def __init__(self, fgraph: Any) -> None:
         self.inputs, self.outputs = list(fgraph.inputs), list(fgraph.outputs)
-        self.steps = [(node, run_of(node)) for node in fgraph.toposort()]
+        self.steps: dict[Place, list[tuple[Apply, Run]]] = {}
+        places = _places(fgraph)
+        for node in fgraph.toposort():
+            self.steps.setdefault(places[node], []).append((node, run_of(node)))
 
     def __call__(self, *inputs: Any) -> list[Any]:
         values: dict[Variable, Any] = dict(zip(self.inputs, inputs, strict=True))
+        self._walk((), values)
+        return [_value(v, values) for v in self.outputs]
 
-        def value(v: Variable) -> Any:
-            return v.data if isinstance(v, Constant) else values[v]
-
-        for node, run in self.steps:
-            given = [value(v) for v in node.inputs]
-            results = _folded(node, given) if _is_foldable(node, given) else run(*given)
+    def _walk(self, place: Place, values: dict[Variable, Any]) -> None:
+        """Adds the results of the nodes of a place to `values`."""
+        for node, run in self.steps.get(place, ()):
+            results: Any
+            if _is_branch(node):
+                results = self._chosen(node, run, place, values)
+            else:
+                given = [_value(v, values) for v in node.inputs]
+                results = _folded(node, given) if _is_foldable(node, given) else run(*given)
             results = results if isinstance(results, (list, tuple)) else [results]
             for v, x in zip(node.outputs, results, strict=True):
                 values[v] = fit(x, v.type)
-        return [value(v) for v in self.outputs]
+
+    def _chosen(self, node: Apply, run: Run, place: Place, values: dict[Variable, Any]) -> Any:
+        """The results of an `ifelse`. Of what only one side needs, the program computes that of the side it takes."""
+        condition = _value(node.inputs[0], values)
+        yes, no = ((*place, (node, side)) for side in (True, False))
+        if not is_array(condition):
+            self._walk(yes if condition else no, values)
+            count = node.op.n_outs
+            return [_value(v, values) for v in (node.inputs[1:][:count] if condition else node.inputs[1:][count:])]
+        inside = [n for side in (yes, no) for n, _ in self.steps.get(side, ())]
+        if all(map(_is_quick, inside)) or not all(hasattr(v.type, "ndim") for v in node.outputs):
+            for side in (yes, no):
+                self._walk(side, values)
+            return run(*[_value(v, values) for v in node.inputs])
+        errors: list[Exception] = []
+        holds = cast(named(condition, node.inputs[0].type), bool)
+        *results, failed = cond(
+            holds, *(functools.partial(self._side, node, side, values, errors) for side in (yes, no))
+        )
+        for k, error in enumerate(errors, 1):
+            check([ops.not_equal(failed, k)], error)
+        return results
+
+    def _side(self, node: Apply, place: Place, values: dict[Variable, Any], errors: list[Exception]) -> list[Any]:
+        """The values of one side, and which error it raises: its number in `errors`, which grow, or 0."""
+        values = dict(values)
+        with Checks() as checks:
+            self._walk(place, values)
+        failed = ops.full({}, 0, dtype="int64")
+        for condition, error in zip(reversed(checks.conditions), reversed(checks.errors), strict=True):
+            errors.append(error)
+            failed = ops.where(ops.all(cast(condition, bool)), failed, len(errors))
+        count = node.op.n_outs
+        taken = node.inputs[1:][:count] if place[-1][1] else node.inputs[1:][count:]
+        found = [fit(named(_value(v, values), v.type), y.type) for v, y in zip(taken, node.outputs, strict=True)]
+        return [*found, failed]
+
+
+def _value(v: Variable, values: Mapping[Variable, Any]) -> Any:
+    return v.data if isinstance(v, Constant) else values[v]
 
 
 def _is_foldable(node: Apply, given: Sequence[Any]) -> bool:

@@ -555,12 +555,10 @@ def fill_diagonal_offset(op: Any, node: Apply) -> Run:
 
 @implements("IfElse")
 def if_else(op: Any, node: Apply) -> Run:
-    """Both sides are computed: what they share with the rest of the graph is computed in any case."""
+    """Of two sides that are there. The walk over a graph sees to it that only one is computed."""
     condition, *sides = (v.type for v in node.inputs)
 
     def run(c: Any, *xs: Any) -> Any:
-        if not is_array(c):
-            return list(xs[: op.n_outs] if c else xs[op.n_outs :])
         holds = cast(named(c, condition), bool)
         given = [fit(named(x, t), v.type) for x, t, v in zip(xs, sides, [*node.outputs, *node.outputs], strict=True)]
         return [ops.where(holds, x, y) for x, y in zip(given[: op.n_outs], given[op.n_outs :], strict=True)]
