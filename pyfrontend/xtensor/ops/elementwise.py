@@ -246,8 +246,10 @@ def signbit(x: ArrayLike, /) -> Array:
     [ True False]
     """
     x = as_tracer(x)
-    if x.dtype == p.BOOL:
-        x = build.cast(x, p.I1)
+    return _has_sign(build.cast(x, p.I1) if x.dtype == p.BOOL else x)
+
+
+def _has_sign(x: Tracer) -> Tracer:
     if p.is_float(x.dtype):
         x = build.binary("copysign", p.constant(1, x.dtype), x)
     return build.compare("lt", x, p.zero(x.dtype))
@@ -421,7 +423,7 @@ def conj(x: ArrayLike, /) -> Array:
 def angle(x: ArrayLike, /) -> Array:
     """Returns the angle of each element in the complex plane, in radians, in [-pi, pi], with the dims of `x`.
 
-    Real numbers have the angle 0, or pi below 0. Integers give the float that NumPy gives.
+    Real numbers have the angle 0, or pi below 0 and at -0.0. Integers give the float that NumPy gives.
 
     Raises:
         ArgumentTypeError: `x` is not an array or a number.
@@ -434,7 +436,7 @@ def angle(x: ArrayLike, /) -> Array:
     x = p.as_float(x)
     if p.is_complex(x.dtype):
         return build.angle(x)
-    half_turn = build.select(build.compare("lt", x, p.zero(x.dtype)), p.constant(math.pi, x.dtype), p.zero(x.dtype))
+    half_turn = build.select(_has_sign(x), p.constant(math.pi, x.dtype), p.zero(x.dtype))
     return build.select(build.unary("isnan", x), x, half_turn)
 
 

@@ -268,3 +268,15 @@ def test_parts_that_lack_dims(name: str) -> None:
         want, got = f(xt.complex(x, y)), xt.jit(lambda x, y: f(xt.complex(x, y)))(x, y)
         assert got.sizes == want.sizes
         np.testing.assert_allclose(got.values, want.transpose(*got.dims).values)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+def test_the_angle_of_zeros_and_numbers_that_are_not_finite(dtype: str) -> None:
+    """-0.0 has the angle pi: it is a number below 0 that was rounded."""
+    parts = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan])
+    x = parts.astype(dtype)
+    if np.dtype(dtype).kind == "c":
+        x = np.empty((7, 7), dtype)
+        x.real, x.imag = parts, parts[:, None]
+    for f in (xt.angle, xt.jit(xt.angle)):
+        np.testing.assert_allclose(f(xt.array(x, dims=tuple("ij")[: x.ndim])).values, np.angle(x), rtol=1e-6)
