@@ -111,8 +111,11 @@ private:
   struct Found {
     mlir::Value element, at;
   };
+  mlir::Value replaces(Stage &stage, mlir::Value element, mlir::Value best);
   Found better(Stage &stage, Found x, Found y);
   Found joinFound(Stage &stage, llvm::SmallVector<Found> found);
+  mlir::Value lanesFrom(mlir::Value v, int64_t first);
+  Found shared(Stage &stage, Found found);
   void finishSearch(unsigned i, int64_t unroll, llvm::ArrayRef<mlir::Value> ends);
   void finishRow(const Accumulator &a, int64_t row, llvm::ArrayRef<mlir::Value> vectors,
                  mlir::Value element);

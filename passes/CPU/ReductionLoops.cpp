@@ -12,6 +12,9 @@ using namespace xtensor::cpu;
 /// about 1 + ln n of each lane find something, and those that the processor does not foresee take
 /// 15 cycles.
 static constexpr int64_t kStepsPerLane = 16;
+/// The same of rows, in which all lanes compare with one element: vectors of places that the branch
+/// skips (measured).
+static constexpr int64_t kStepsOfRow = 256;
 /// Elements of a long row.
 static constexpr int64_t kLongRow = 512;
 /// Ops of a point of them, at most: more of them than a processor has in flight gain nothing.
@@ -213,18 +216,21 @@ void LoopEmitter::finishRow(const Accumulator &a, int64_t row, ArrayRef<Value> v
   lanes.width = width;
 }
 
+/// Where a search replaces `best` by `element`.
+Value LoopEmitter::replaces(Stage &stage, Value element, Value best) {
+  Lane::Kind kind = lanes.isWide() ? Lane::Vector : Lane::Uniform;
+  llvm::DenseMap<Value, Lane> values;
+  values[stage.search->element] = {element, kind};
+  values[stage.outputArgument(0)] = {best, kind};
+  return lanes.evaluateSome(stage, 0, stage.search->better, values)[0].value;
+}
+
 /// What a search over the elements of both has found.
 LoopEmitter::Found LoopEmitter::better(Stage &stage, Found x, Found y) {
-  Lane::Kind kind = lanes.isWide() ? Lane::Vector : Lane::Uniform;
-  auto replaces = [&](Value element, Value best) {
-    llvm::DenseMap<Value, Lane> values;
-    values[stage.search->element] = {element, kind};
-    values[stage.outputArgument(0)] = {best, kind};
-    return lanes.evaluateSome(stage, 0, stage.search->better, values)[0].value;
-  };
   // Of equal elements the first.
   Value earlier = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, y.at, x.at);
-  Value isLess = replaces(x.element, y.element), isMore = replaces(y.element, x.element);
+  Value isLess = replaces(stage, x.element, y.element);
+  Value isMore = replaces(stage, y.element, x.element);
   Value all = lanes.constantOf(b.getBoolAttr(true), lanes.isWide());
   Value notLess = arith::XOrIOp::create(b, loc, isLess, all);
   Value second = arith::SelectOp::create(b, loc, earlier, notLess, isMore);
@@ -243,21 +249,41 @@ LoopEmitter::Found LoopEmitter::joinFound(Stage &stage, SmallVector<Found> found
   Found all = found[0];
   while (lanes.isWide()) {
     lanes.width /= 2;
-    auto half = [&](Value v, int64_t first) -> Value {
-      if (!lanes.isWide())
-        return vector::ExtractOp::create(b, loc, v, first);
-      auto numbers = llvm::to_vector(llvm::seq<int64_t>(first, first + lanes.width));
-      return vector::ShuffleOp::create(b, loc, v, v, numbers);
-    };
-    all = better(stage, {half(all.element, 0), half(all.at, 0)},
-                 {half(all.element, lanes.width), half(all.at, lanes.width)});
+    all = better(stage, {lanesFrom(all.element, 0), lanesFrom(all.at, 0)},
+                 {lanesFrom(all.element, lanes.width), lanesFrom(all.at, lanes.width)});
   }
   lanes.width = width;
   return all;
 }
 
+/// As many lanes of `v` as vectors have now, from `first` on.
+Value LoopEmitter::lanesFrom(Value v, int64_t first) {
+  if (!lanes.isWide())
+    return vector::ExtractOp::create(b, loc, v, first);
+  auto numbers = llvm::to_vector(llvm::seq<int64_t>(first, first + lanes.width));
+  return vector::ShuffleOp::create(b, loc, v, v, numbers);
+}
+
+/// The same found in all lanes: the best element, and, in lanes that have a worse one, a place
+/// behind all others.
+LoopEmitter::Found LoopEmitter::shared(Stage &stage, Found found) {
+  Value best = found.element;
+  while (lanes.isWide()) {
+    lanes.width /= 2;
+    Value low = lanesFrom(best, 0), high = lanesFrom(best, lanes.width);
+    best = arith::SelectOp::create(b, loc, replaces(stage, high, low), high, low);
+  }
+  lanes.width = width;
+  best = lanes.vectorOf({best});
+  auto type = cast<IntegerType>(cast<VectorType>(found.at.getType()).getElementType());
+  auto last = b.getIntegerAttr(type, APInt::getSignedMaxValue(type.getWidth()));
+  Value at = arith::SelectOp::create(b, loc, replaces(stage, best, found.element),
+                                     lanes.constantOf(last, /*vector=*/true), found.at);
+  return {best, at};
+}
+
 /// Of n elements in random order, about ln n are better than all before them. So in a long search,
-/// most vectors have no better element in any lane.
+/// most vectors have no better element in any lane. Along rows, lanes share the best one.
 bool LoopEmitter::findsRarely() const {
   int64_t steps = 1;
   for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop) {
@@ -267,9 +293,9 @@ bool LoopEmitter::findsRarely() const {
       return false;
     steps *= kernel.ranges[loop].constant;
   }
-  if (kernel.isReduced(vectorLoop))
-    steps /= width;
-  return steps >= kStepsPerLane * width;
+  if (!kernel.isReduced(vectorLoop))
+    return steps >= kStepsPerLane * width;
+  return steps >= kStepsOfRow * target.bits / 64;
 }
 
 /// One vector of a search: what it finds is computed only if an element is better.
@@ -291,7 +317,10 @@ LoopEmitter::Found LoopEmitter::searchBehindBranch(Stage &stage, int64_t u, Foun
   Value at = lanes.vectorOf(lanes.evaluateSome(stage, u, search.at, values)[0]);
   element = arith::SelectOp::create(b, loc, better, element, old.element);
   at = arith::SelectOp::create(b, loc, better, at, old.at);
-  scf::YieldOp::create(b, loc, ValueRange{element, at});
+  Found found{element, at};
+  if (kernel.isReduced(vectorLoop))
+    found = shared(stage, found);
+  scf::YieldOp::create(b, loc, ValueRange{found.element, found.at});
   b.setInsertionPointToStart(branch.elseBlock());
   scf::YieldOp::create(b, loc, ValueRange{old.element, old.at});
   return {branch.getResult(0), branch.getResult(1)};

@@ -74,13 +74,19 @@ func.func @last(%x: memref<8x1024xf32>, %best: memref<8xf32>, %at: memref<8xi64>
   return
 }
 
-// In a long search, few vectors have a better element: what they find is behind a branch.
+// In a long search, few vectors have a better element: what they find is behind a branch. Behind it,
+// all lanes get the best element. Lanes that had another one get a place behind all others.
 // CHECK-LABEL: func.func @long
 // CHECK: scf.for {{.*}} -> (vector<64xi8>, vector<64xi64>)
 // CHECK: %[[BETTER:.+]] = arith.cmpi ugt
 // CHECK: %[[ANY:.+]] = vector.reduction <or>, %[[BETTER]]
 // CHECK: scf.if %[[ANY]]
 // CHECK: arith.select %[[BETTER]], {{.*}} vector<64xi64>
+// CHECK: arith.select {{.*}} : vector<2xi1>, vector<2xi8>
+// CHECK: %[[BEST:.+]] = vector.broadcast {{.*}} : i8 to vector<64xi8>
+// CHECK: %[[WORSE:.+]] = arith.cmpi ugt, %[[BEST]]
+// CHECK: %[[AT:.+]] = arith.select %[[WORSE]], %{{.*}}, %{{.*}} : vector<64xi1>, vector<64xi64>
+// CHECK: scf.yield %[[BEST]], %[[AT]]
 // CHECK: } else {
 // CHECK-NEXT: scf.yield
 func.func @long(%x: memref<1048576xi8>, %best: memref<i8>, %at: memref<i64>) {

@@ -116,7 +116,9 @@ def test_positions(name: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "bfloat16", "i4", "i1", "u1", "bool"])
-@pytest.mark.parametrize("sizes", [(131_089,), (70_001, 3), (3, 70_001), (20_003, 37), (30_000, 1), (2, 70_001, 5)])
+@pytest.mark.parametrize(
+    "sizes", [(131_089,), (70_001, 3), (3, 70_001), (20_003, 37), (30_000, 1), (2, 70_001, 5), (9, 2053)]
+)
 def test_positions_in_long_searches(sizes: tuple[int, ...], dtype: str) -> None:
     """Of equal elements the first, and NaN before all: where few elements are better, and where each is."""
     rng = np.random.default_rng(0)
