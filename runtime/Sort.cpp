@@ -206,7 +206,7 @@ void clearRows(const Rows &rows, int64_t begin, int64_t end, int64_t wanted) {
 
 //===- short rows ----------------------------------------------------------===//
 
-/// Rows up to here, of keys of at most 32 bits, are sorted side by side: vectors across the rows.
+/// Rows up to here are sorted side by side: vectors across the rows.
 constexpr int64_t kSideBySide = 16;
 /// The bits of their positions.
 constexpr int kShortBits = 4;
@@ -236,29 +236,56 @@ XT_CLONES void sortColumns(uint64_t *words, const Network &network) {
   }
 }
 
-/// Sorts rows from `begin` to `end`; `write` gets a row, a place in it, and a position.
+/// The same of keys that leave no room for the positions: these lie `apart` words behind.
+XT_CLONES void sortColumns(uint64_t *keys, int64_t apart, const Network &network) {
+  for (int64_t c = 0; c < network.count; ++c) {
+    uint64_t *a = keys + network.pairs[c].low * kRowsAtOnce;
+    uint64_t *b = keys + network.pairs[c].high * kRowsAtOnce;
+    for (int64_t r = 0; r < kRowsAtOnce; ++r) {
+      uint64_t x = a[r], y = b[r], i = a[r + apart], j = b[r + apart];
+      bool swaps = (y < x) | ((x == y) & (j < i));
+      a[r] = swaps ? y : x;
+      b[r] = swaps ? x : y;
+      a[r + apart] = swaps ? j : i;
+      b[r + apart] = swaps ? i : j;
+    }
+  }
+}
+
+/// Sorts rows from `begin` to `end`; `write` gets the first one of a block, how many they are, and
+/// their positions, as columns.
 template <typename Key, typename Write>
 void sortShort(const Rows &job, int64_t begin, int64_t end, Write write) {
+  constexpr int64_t kMost = kSideBySide * kRowsAtOnce;
+  constexpr bool hasRoom = sizeof(Key) <= sizeof(uint32_t); // for positions in words of keys
   const int64_t n = job.size;
   const Network network(n);
-  Key keys[kSideBySide * kRowsAtOnce];
-  uint64_t words[kSideBySide * kRowsAtOnce] = {};
+  Key keys[kMost];
+  uint64_t words[hasRoom ? kMost : 2 * kMost] = {}, *positions = hasRoom ? words : words + kMost;
   for (int64_t block = begin; block < end; block += kRowsAtOnce) {
     int64_t rows = std::min(kRowsAtOnce, end - block);
     xt_read_keys(job, block, rows, n, keys);
     for (int64_t i = 0; i < n; ++i)
-      for (int64_t r = 0; r < rows; ++r)
-        words[i * kRowsAtOnce + r] = uint64_t(keys[r * n + i]) << kShortBits | uint64_t(i);
-    sortColumns(words, network);
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t i = 0; i < n; ++i)
-        write(block + r, i, int64_t(words[i * kRowsAtOnce + r] & (kSideBySide - 1)));
+      for (int64_t r = 0; r < rows; ++r) {
+        Key key = keys[r * n + i];
+        if constexpr (hasRoom) {
+          words[i * kRowsAtOnce + r] = uint64_t(key) << kShortBits | uint64_t(i);
+        } else {
+          words[i * kRowsAtOnce + r] = key;
+          positions[i * kRowsAtOnce + r] = uint64_t(i);
+        }
+      }
+    if constexpr (hasRoom)
+      sortColumns(words, network);
+    else
+      sortColumns(words, kMost, network);
+    write(block, rows, positions);
   }
 }
 
-template <typename Key>
-bool isShort(const Rows &job) {
-  return sizeof(Key) <= sizeof(uint32_t) && job.size <= kSideBySide;
+/// The position in a place of a row, of those that `sortShort` gives.
+XT_INLINE int64_t shortPosition(const uint64_t *positions, int64_t row, int64_t place) {
+  return int64_t(positions[place * kRowsAtOnce + row] & (kSideBySide - 1));
 }
 
 //===- rows of positions ---------------------------------------------------===//
@@ -266,11 +293,16 @@ bool isShort(const Rows &job) {
 template <typename Key>
 void argsortRows(void *context, int64_t begin, int64_t end) {
   const Job &job = *static_cast<const Job *>(context);
-  if (isShort<Key>(job))
-    return sortShort<Key>(job, begin, end, [&](int64_t row, int64_t i, int64_t position) {
-      if (i < job.wanted)
-        static_cast<int64_t *>(job.y->data)[xt_row_offset(job.y, row) + i * job.out()] = position;
-    });
+  if (job.size <= kSideBySide)
+    return sortShort<Key>(
+        job, begin, end, [&](int64_t block, int64_t rows, const uint64_t *positions) {
+          const int64_t wanted = std::min(job.wanted, job.size), out = job.out();
+          for (int64_t r = 0; r < rows; ++r) {
+            int64_t *y = static_cast<int64_t *>(job.y->data) + xt_row_offset(job.y, block + r);
+            for (int64_t i = 0; i < wanted; ++i)
+              y[i * out] = shortPosition(positions, r, i);
+          }
+        });
   const int64_t n = job.size, atOnce = job.atOnce(end - begin);
   bool isChosen = job.wanted < n && (xt_sorts_by_vectors() ? n > kShort : n < kRadix);
   isChosen |= job.wanted < n && job.wanted * kChosenPart <= n;
@@ -338,11 +370,17 @@ void sortRow(const Rows &rows, const Key *x, Key *keys, uint64_t *words) {
 template <typename Key>
 void sortRows(void *context, int64_t begin, int64_t end) {
   const Rows &job = *static_cast<const Rows *>(context);
-  if (isShort<Key>(job))
-    return sortShort<Key>(job, begin, end, [&](int64_t row, int64_t i, int64_t position) {
-      static_cast<Key *>(job.y->data)[xt_row_offset(job.y, row) + i * job.out()] =
-          static_cast<const Key *>(job.x->data)[xt_row_offset(job.x, row) + position * job.step()];
-    });
+  if (job.size <= kSideBySide)
+    return sortShort<Key>(
+        job, begin, end, [&](int64_t block, int64_t rows, const uint64_t *positions) {
+          const int64_t size = job.size, step = job.step(), out = job.out();
+          for (int64_t r = 0; r < rows; ++r) {
+            const Key *x = static_cast<const Key *>(job.x->data) + xt_row_offset(job.x, block + r);
+            Key *y = static_cast<Key *>(job.y->data) + xt_row_offset(job.y, block + r);
+            for (int64_t i = 0; i < size; ++i)
+              y[i * out] = x[shortPosition(positions, r, i) * step];
+          }
+        });
   const int64_t n = job.size, atOnce = job.atOnce(end - begin);
   auto *words = static_cast<uint64_t *>(xt_arena_acquire(
       n * static_cast<int64_t>(2 * std::max(sizeof(Key), sizeof(uint32_t)) + atOnce * sizeof(Key)) +

@@ -110,6 +110,23 @@ def test_values_and_positions_of_the_stable_order(dtype: str, n: int) -> None:
             np.testing.assert_array_equal(back.values, np.take_along_axis(x, backwards(x, 0), 0))
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "u8"])
+def test_many_short_rows_with_equal_elements(dtype: str) -> None:
+    """Rows that are sorted side by side, in blocks of 16."""
+    for n in (2, 3, 4, 7, 8, 13, 16):
+        x = np.stack([np.roll(_rows(dtype, n)[i % 2], i) for i in range(37)])
+        t, order = xt.array(x, ("b", "t")), np.argsort(x, 1, kind="stable")
+        for by_columns in (False, True):
+            found = xt.jit(lambda t, back=by_columns: xt.argsort(xt.transpose(t) if back else t, "t"))(t)
+            np.testing.assert_array_equal(xt.transpose(found, "b", "t").values, order)
+            found = xt.jit(lambda t, back=by_columns: xt.sort(xt.transpose(t) if back else t, "t"))(t)
+            np.testing.assert_array_equal(xt.transpose(found, "b", "t").values, np.take_along_axis(x, order, 1))
+        least, places = xt.top_k(t, 2, "t")
+        back = backwards(x, 1)[:, :2]
+        np.testing.assert_array_equal(places.values, back)
+        np.testing.assert_array_equal(least.values, np.take_along_axis(x, back, 1))
+
+
 def test_rows_of_any_stride_on_several_threads() -> None:
     x = np.random.default_rng(0).normal(size=(40, 300, 7)).astype("f4")
     t = xt.array(x, ("a", "b", "c"))
