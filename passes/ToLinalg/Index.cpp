@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -18,7 +19,14 @@ Value xtensor::fromEnd(OpBuilder &b, Location loc, Value index64, Value size, Ty
   return b.createOrFold<arith::SelectOp>(loc, negative, counted, index64);
 }
 
-Value xtensor::clampedIndex(OpBuilder &b, Location loc, Value index64, Value size, Type element) {
+Value xtensor::clampedIndex(OpBuilder &b, Location loc, Value index64, Value size, Type element,
+                            IndexMode mode) {
+  APInt known;
+  if (mode == IndexMode::raise && matchPattern(size, m_ConstantInt(&known)) && !known.isZero()) {
+    Value last = arith::ConstantIntOp::create(b, loc, known.getSExtValue() - 1, 64);
+    Value index = b.createOrFold<arith::MinUIOp>(loc, index64, last);
+    return b.createOrFold<arith::IndexCastOp>(loc, b.getIndexType(), index);
+  }
   if (isUnsigned(element) && element.getIntOrFloatBitWidth() == 64) {
     Value most = arith::ConstantIntOp::create(b, loc, INT64_MAX, 64);
     index64 = b.createOrFold<arith::MinUIOp>(loc, index64, most);
@@ -87,7 +95,7 @@ void xtensor::lowerGather(GatherOp op, Lowering &to) {
       }
       Type element = arrayType(op.getIndices()[i]).getElementType();
       Value position = fromEnd(b, loc, toI64(b, loc, x[i], element), sizes[i], element);
-      indices.push_back(clampedIndex(b, loc, position, sizes[i], element));
+      indices.push_back(clampedIndex(b, loc, position, sizes[i], element, op.getMode()));
     }
     return readGuarded(b, loc, from, indices, dynamicSizes);
   });

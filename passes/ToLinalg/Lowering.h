@@ -222,9 +222,10 @@ void reportWhere(mlir::Value condition, mlir::StringAttr dim, mlir::Value index,
 /// An index with negative ones counted from the end, not yet clamped; `size` is an i64.
 mlir::Value fromEnd(mlir::OpBuilder &b, mlir::Location loc, mlir::Value index64, mlir::Value size,
                     mlir::Type element);
-/// Clamps what `fromEnd` returned to [0, size), as an index; 0 where size is 0.
+/// Clamps what `fromEnd` returned to [0, size), as an index; 0 where size is 0. If an index out of
+/// range is an error, nobody reads what it gives, and one comparison may do for both ends.
 mlir::Value clampedIndex(mlir::OpBuilder &b, mlir::Location loc, mlir::Value index64,
-                         mlir::Value size, mlir::Type element);
+                         mlir::Value size, mlir::Type element, IndexMode mode);
 
 /// What an elementwise op computes of one element, on compute types (NumberRules.cpp); the
 /// result may be in memory form already. `element` is the operands' element type.

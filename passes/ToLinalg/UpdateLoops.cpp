@@ -373,7 +373,7 @@ SmallVector<Value> UpdateLoops::step(ValueRange carried) {
     View view = to.access(index, written.getDimNames());
     Value at = Lowering::elementAt(b, loc, view, positionsOf(written.getDimNames()));
     Value counted = fromEnd(b, loc, toI64(b, loc, at, kind), size, kind);
-    Value clamped = clampedIndex(b, loc, counted, size, kind);
+    Value clamped = clampedIndex(b, loc, counted, size, kind, mode);
     if (mode == IndexMode::drop)
       require(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, counted, size));
     else if (type.isDynamic(dim)) // nothing fits into an empty target
