@@ -68,6 +68,34 @@ static void expand(arith::RemFOp op) {
   op.erase();
 }
 
+/// The larger or smaller one of two numbers. The instruction of x86-64 gives the second one if both
+/// are zeros or one is NaN. Zeros differ in the sign alone, so both orders together give the sign.
+template <typename Op>
+static void expandExtremum(Op op) {
+  if (!op.getType().isF32() && !op.getType().isF64())
+    return;
+  constexpr bool isMax = std::is_same_v<Op, arith::MaximumFOp>;
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  Value x = op.getLhs(), y = op.getRhs();
+  Type word = b.getIntegerType(op.getType().getIntOrFloatBitWidth());
+  auto isUnordered = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, x, y);
+  auto branch = scf::IfOp::create(b, op.getType(), isUnordered, /*withElseRegion=*/true);
+  op.replaceAllUsesWith(branch.getResult(0));
+  b.setInsertionPointToStart(branch.elseBlock());
+  auto bitsOf = [&](Value x, Value y) -> Value {
+    auto predicate = isMax ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
+    Value one = arith::SelectOp::create(b, arith::CmpFOp::create(b, predicate, x, y), x, y);
+    return arith::BitcastOp::create(b, word, one);
+  };
+  Value one = bitsOf(x, y), other = bitsOf(y, x);
+  Value bits = isMax ? arith::AndIOp::create(b, one, other).getResult()
+                     : arith::OrIOp::create(b, one, other).getResult();
+  scf::YieldOp::create(b, arith::BitcastOp::create(b, op.getType(), bits).getResult());
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(b, arith::AddFOp::create(b, x, y).getResult());
+  op.erase();
+}
+
 /// A conversion by way of f32, which vectors have, where one of f64 is a call per lane. To bfloat16
 /// it would round twice only where the f32 lies halfway between two.
 static void expand(arith::TruncFOp op) {
@@ -204,7 +232,7 @@ struct ExpandMathPass : xtensor::impl::ExpandMathBase<ExpandMathPass> {
     getOperation().walk([&](Operation *op) {
       if (auto function = dyn_cast<ElementaryOp>(op))
         expand(function);
-      else if (isa<arith::RemFOp, arith::TruncFOp>(op))
+      else if (isa<arith::RemFOp, arith::TruncFOp, arith::MaximumFOp, arith::MinimumFOp>(op))
         exact.push_back(op);
     });
     getOperation().walk([&](Operation *op) { // also those that functions above are written with
@@ -216,6 +244,10 @@ struct ExpandMathPass : xtensor::impl::ExpandMathBase<ExpandMathPass> {
     for (Operation *op : exact)
       if (auto rest = dyn_cast<arith::RemFOp>(op))
         expand(rest);
+      else if (auto greater = dyn_cast<arith::MaximumFOp>(op))
+        expandExtremum(greater);
+      else if (auto less = dyn_cast<arith::MinimumFOp>(op))
+        expandExtremum(less);
       else
         expand(cast<arith::TruncFOp>(op));
     SmallVector<Operation *> calls, ops; // the driver visits `ops` and what replaces them

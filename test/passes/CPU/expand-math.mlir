@@ -66,3 +66,29 @@ func.func @expm1(%x: vector<8xf32>) -> vector<8xf32> {
   %y = math.expm1 %x : vector<8xf32>
   return %y : vector<8xf32>
 }
+
+// The larger one of two numbers: both orders of an instruction that gives the second one of two
+// zeros, and a branch for NaN. Vectors stay.
+// CHECK-LABEL: func.func @larger
+// CHECK-SAME: (%[[X:.*]]: f32, %[[Y:.*]]: f32
+// CHECK: %[[NAN:.*]] = arith.cmpf uno, %[[X]], %[[Y]]
+// CHECK: scf.if %[[NAN]]
+// CHECK: arith.addf %[[X]], %[[Y]]
+// CHECK: arith.cmpf ogt, %[[X]], %[[Y]]
+// CHECK: arith.cmpf ogt, %[[Y]], %[[X]]
+// CHECK: arith.andi
+// CHECK: arith.maximumf %{{.*}} : vector<16xf32>
+func.func @larger(%x: f32, %y: f32, %v: vector<16xf32>) -> (f32, vector<16xf32>) {
+  %z = arith.maximumf %x, %y : f32
+  %w = arith.maximumf %v, %v : vector<16xf32>
+  return %z, %w : f32, vector<16xf32>
+}
+
+// CHECK-LABEL: func.func @smaller
+// CHECK: arith.cmpf uno
+// CHECK: arith.cmpf olt
+// CHECK: arith.ori
+func.func @smaller(%x: f64, %y: f64) -> f64 {
+  %z = arith.minimumf %x, %y : f64
+  return %z : f64
+}

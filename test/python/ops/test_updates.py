@@ -123,6 +123,20 @@ def test_half_precision_accumulates_in_single() -> None:
 # ---- order, duplicates, ties ----------------------------------------------------
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("kind", ["max", "min"])
+def test_extrema_of_zeros_of_both_signs_infinities_and_nan(kind: str, dtype: str) -> None:
+    """All pairs, in both orders: NaN wins, and -0.0 is below 0.0."""
+    numbers = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, np.copysign(np.nan, -1)], dtype)
+    old, new = (x.reshape(-1) for x in np.meshgrid(numbers, numbers))
+    t, v = xt.array(old, "t"), xt.array(new, "k")
+    want, zeros = UFUNCS[kind](old, new), (old == 0) & (new == 0)
+    for found in updated(t, {"t": xr.DataArray(np.arange(64), dims="k")}, kind, v):
+        np.testing.assert_array_equal(found.values, want)
+        signs = np.signbit(old) | np.signbit(new) if kind == "min" else np.signbit(old) & np.signbit(new)
+        np.testing.assert_array_equal(np.signbit(found.values[zeros]), signs[zeros])
+
+
 def test_set_keeps_the_last_and_gives_it_the_gradient() -> None:
     i, weights = xt.array([1, 1], "p"), xt.array([1.0, 2, 3, 4], "a")
     y = xt.zeros(a=4).at(a=i).set(xt.array([5.0, 6], "p"))
