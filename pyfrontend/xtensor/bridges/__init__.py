@@ -19,7 +19,7 @@ def blocks(f: Callable[..., Any], reduce: str = "sum") -> Callable[..., Any]:
     Arguments are pytrees of arrays. Those DataArrays that are in chunks (`x.chunk(time=1000)`) give one chunk to each
     call of `f`; so do other arrays along the dims that are in chunks. All other arguments are whole in each call.
     reduce: how the results of the calls become one: "sum", "mean" (weighted by the sizes of chunks), "max" or "min".
-    Results must not have a dim that is in chunks.
+    Results must not have a dim along which there are several chunks.
 
     A call returns a `dask.delayed` of the result: nothing runs until its `.compute()`. `f` is compiled once, here. If
     chunks differ in size, the one program has open sizes. Workers load the code and compile nothing. Coordinates do not
@@ -28,7 +28,7 @@ def blocks(f: Callable[..., Any], reduce: str = "sum") -> Callable[..., Any]:
     Raises:
         ArgumentTypeError: no argument is in chunks.
         SizeError: chunks do not fit together.
-        DimensionError: a result has a dim that is in chunks.
+        DimensionError: a result has a dim along which there are several chunks.
 
     Example:
     >>> import xarray as xr

@@ -63,10 +63,10 @@ def _lazily(split: _Split, reduce: str, programs: Mapping[tuple[int, ...], Any],
     keys: list[Any] = []
     for number, (sizes, places) in enumerate(split.each()):
         pieces = [x if x is not None else split.piece(i, places) for i, x in enumerate(whole)]
-        weight = math.prod(sizes) / split.total if reduce == "mean" else None
+        weight = math.prod(sizes) / split.total if reduce == "mean" and split.total else None
         program = f"program-{token}", sizes if sizes in programs else ()
         keys.append((f"{split.name}-{token}", number))
-        graph[keys[-1]] = (_one, program, weight, *pieces)
+        graph[keys[-1]] = (_one, program, reduce, weight, *pieces)
     for level in itertools.count():
         if len(keys) == 1:
             break
@@ -87,10 +87,10 @@ class _Split:
         self.what = f"xt.blocks({self.name})"
         given, self.structure = tree.flatten((args, keywords))
         paths = tree.paths(args) + tree.paths(keywords)
-        self.chunks: dict[str, tuple[int, ...]] = {}
+        self.chunks: dict[str, tuple[int, ...]] = {}  # of the dims that have several
         for x, path in zip(given, paths, strict=True):
             self._meet(x, path)
-        if not self.chunks:
+        if not any(is_dataarray(x) and x.chunks for x in given):
             raise ArgumentTypeError(
                 f"{self.what}: no argument is in chunks. Write {self.name}(..) itself, or x.chunk(time=1000)"
             )
@@ -110,19 +110,25 @@ class _Split:
                 self._check(self.arrays[-1], path)
         self.dims_of = [tuple(map(str, x.dims)) for x in self.arrays]
         self.lazy = [self._lazy(x) for x in self.arrays]
-        self.whole = [None if self._parts(x) else from_values(np.asarray(x.values), x.dims) for x in self.arrays]
+        self.whole = [
+            None if lazy is not None or self._parts(x) else from_values(np.asarray(x.values), x.dims)
+            for x, lazy in zip(self.arrays, self.lazy, strict=True)
+        ]
         self.shape: tree.TreeDef | None = None  # of the result
 
     def _meet(self, x: Any, path: str) -> None:
         """Takes note of the chunks of `x`."""
+        if not is_dataarray(x) and hasattr(x, "__dask_graph__") and hasattr(x, "chunks"):
+            raise ArgumentTypeError(
+                f"{self.what}: argument {path} is a dask.array, whose dims have no names. "
+                "Write xr.DataArray(x, dims=..)"
+            )
         for dim, sizes in zip(x.dims, x.chunks, strict=True) if is_dataarray(x) and x.chunks else ():
             if len(sizes) > 1 and self.chunks.setdefault(str(dim), sizes) != sizes:
                 raise SizeError(
                     f"{self.what}: argument {path} has chunks of other sizes along {dim!r} than "
                     f"the arguments before. Write {_rechunk(str(dim), self.chunks[str(dim)])}"
                 )
-        if is_dataarray(x) and x.chunks and not self.chunks:
-            self.chunks[str(x.dims[0])] = x.chunks[0]  # one chunk
 
     def _check(self, x: Any, path: str) -> None:
         try:
@@ -143,7 +149,8 @@ class _Split:
         return [d for d in map(str, x.dims) if d in self.chunks]
 
     def each(self) -> list[tuple[tuple[int, ...], dict[str, tuple[int, slice]]]]:
-        """For each chunk its sizes along the dims that are split, and its number and place along each."""
+        """For each chunk its sizes along the dims that are split, and its number and place along each. Chunks without
+        elements are left out, because a mean or maximum of theirs would not be defined; if all are such, one stays."""
         along = []
         for sizes in self.chunks.values():
             ends = list(itertools.accumulate(sizes))
@@ -152,7 +159,7 @@ class _Split:
         for places in itertools.product(*along):
             sizes = tuple([s.stop - s.start for _, s in places])
             found.append((sizes, dict(zip(self.chunks, places, strict=True))))
-        return found
+        return [chunk for chunk in found if 0 not in chunk[0]] or found[:1]
 
     def piece(self, number: int, places: Mapping[str, tuple[int, slice]]) -> Any:
         x, lazy = self.arrays[number], self.lazy[number]
@@ -163,7 +170,7 @@ class _Split:
 
     def _lazy(self, x: Any) -> Any:
         """The values of an array in chunks, in the chunks of this call; None for one in memory."""
-        if not is_dataarray(x) or not x.chunks or not self._parts(x):
+        if not is_dataarray(x) or not x.chunks:
             return None
         return x.chunk({d: self.chunks.get(str(d), -1) for d in x.dims}).data
 
@@ -236,10 +243,17 @@ class _Shape:
         self.shape = shape
 
 
-def _one(block: _Block, weight: float | None, *pieces: Any) -> list[Any]:
+def _one(block: _Block, reduce: str, weight: float | None, *pieces: Any) -> list[Any]:
     """The results for one chunk."""
     found: list[Any] = block(*pieces)
+    if reduce == "sum":
+        return [from_values(_counted(y.values), y.dims) if y.dtype.kind in "biu" else y for y in found]
     return found if weight is None else [from_values(_weighted(y.values, weight), y.dims) for y in found]
+
+
+def _counted(values: np.ndarray[Any, Any]) -> Any:
+    """With the dtype of a sum, as in xt.sum: the sum of bools is a number."""
+    return values.astype(np.uint64 if values.dtype.kind == "u" else np.int64, copy=False)
 
 
 def _weighted(values: np.ndarray[Any, Any], weight: float) -> Any:

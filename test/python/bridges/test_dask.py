@@ -49,8 +49,11 @@ def test_a_loss_and_its_gradient_are_those_of_the_whole(chunks: dict[str, int]) 
         return xt.sum(xt.square(x * w - y))
 
     lazy = xt.blocks(xt.value_and_grad(f, wrt="x"))
-    with pytest.raises(xt.DimensionError, match=r"the result \(.*has dim '[ti]', along which .* Reduce it in"):
-        lazy(W, X.chunk(chunks), Y)
+    if chunks == {"t": 10}:  # one chunk, the whole
+        same(lazy(W, X.chunk(chunks), Y).compute(), xt.value_and_grad(f, wrt="x")(W, X, Y))
+    else:
+        with pytest.raises(xt.DimensionError, match=r"the result \(.*has dim '[ti]', along which .* Reduce it in"):
+            lazy(W, X.chunk(chunks), Y)
     if "i" not in chunks:
         same(xt.blocks(xt.value_and_grad(f))(W, X.chunk(chunks), Y).compute(), xt.value_and_grad(f)(W, X, Y))
     same(xt.blocks(f)(W, X.chunk(chunks), Y).compute(), f(W, X, Y))
@@ -64,6 +67,33 @@ def test_reductions(reduce: str) -> None:
     got = xt.blocks(f, reduce)(X.chunk(t=4)).compute()
     np.testing.assert_allclose(got["i"].values, getattr(X, reduce)("t").values, rtol=1e-12)
     np.testing.assert_allclose(got["count"].values, getattr(X > 0, reduce)("t").values)
+
+
+def test_an_array_in_one_chunk_is_whole_and_lazy() -> None:
+    w = xr.DataArray(W.values, dims="i").chunk()
+    step = xt.value_and_grad(loss)
+    for x in (X.chunk(t=3), X.chunk()):
+        same(xt.blocks(step)(w, x, Y).compute(), step(W, X, Y))
+    same(xt.blocks(lambda w, x: xt.sum(w * x))(w, X.chunk(i=3)).compute(), (W * xt.as_array(X)).sum())
+    met: list[int] = []
+    late = w.copy(data=w.data.map_blocks(lambda v: (met.append(1), v)[1], dtype="f8", meta=np.zeros(0)))
+    lazy = xt.blocks(loss)(late, X.chunk(t=3), Y)
+    assert met == []
+    same(lazy.compute(), loss(W, X, Y))
+
+
+@pytest.mark.parametrize("reduce", ["sum", "mean", "max", "min"])
+def test_chunks_without_elements_are_left_out(reduce: str) -> None:
+    f = getattr(xt, reduce)
+    same(xt.blocks(f, reduce)(X.chunk(t=(4, 0, 6))).compute(), f(X))
+    if reduce in ("sum", "mean"):
+        same(xt.blocks(f, reduce)(X[:0].chunk(t=3)).compute(), f(X[:0]))
+
+
+def test_a_sum_of_small_integers_has_the_dtype_of_a_sum() -> None:
+    for kind, dtype in (("bool", "int64"), ("int8", "int64"), ("uint8", "uint64")):
+        found = xt.blocks(lambda x, kind=kind: xt.max(x > -9.0).astype(kind))(X.chunk(t=4)).compute()
+        assert (found.dtype, found.item()) == (dtype, 3)
 
 
 def test_many_chunks_are_combined_by_a_tree() -> None:
@@ -159,6 +189,8 @@ def test_errors() -> None:
                 f(W, X.chunk(t=3), y=given)
     with pytest.raises(xt.SizeError, match=r"argument \[2\] has size 9 along 't', and the arrays in chunks have 10"):
         f(W, X.chunk(t=3), Y[1:])
+    with pytest.raises(xt.ArgumentTypeError, match=r"argument \[1\] is a dask.array.*Write xr.DataArray\(x, dims=..\)"):
+        f(W, X.chunk(t=3).data, Y)
     with pytest.raises(xt.ArgumentTypeError, match=r"argument \[2\] is an ndarray"):
         f(W, X.chunk(t=3), Y.values)
     with pytest.raises(xt.ArgumentError, match=r"reduce='prod'\): write one of 'sum', 'mean', 'max', 'min'"):
