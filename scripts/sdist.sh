@@ -8,7 +8,7 @@ python=.venv/bin/python
 # copy_highway FROM INTO: those of its headers that runtime/VectorSort.cpp includes on some processor.
 copy_highway() {
   mkdir -p "$2"
-  (cd "$1" && cp --parents hwy/*.h hwy/ops/*.h hwy/contrib/sort/*.h "$OLDPWD/$2")
+  (cd "$1" && cp --parents hwy/*.h hwy/ops/*.h hwy/contrib/{algo,sort}/*.h "$OLDPWD/$2")
 }
 
 rm -rf fetched
