@@ -395,5 +395,5 @@ def test_threads_that_compile_one_program_at_the_same_time() -> None:
     f = xt.jit(body)
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(f, [xt.ones(t=3)] * 2))
-    told = [made.reasons for made in f.compilations]
+    told = sorted(made.reasons for made in f.compilations)  # either thread may end first
     assert told == [(), ("another thread compiled a program for these types at the same time",)]
