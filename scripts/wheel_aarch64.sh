@@ -55,7 +55,7 @@ jax=$($python -c 'import importlib.util as u; s = u.find_spec("jaxlib"); print(s
 if ! {
   cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=clang-22 \
     -DCMAKE_CXX_COMPILER=clang++-22 -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/aarch64.cmake" \
-    -DXTENSOR_SYSROOT="$root" -DMLIR_DIR="$root/usr/lib/llvm-22/lib/cmake/mlir" \
+    -DXTENSOR_SYSROOT="$root" -DXTENSOR_CLANG="$(command -v clang-22)" -DMLIR_DIR="$root/usr/lib/llvm-22/lib/cmake/mlir" \
     -DLLVM_DIR="$root/usr/lib/llvm-22/lib/cmake/llvm" ${jax:+-DXTENSOR_JAXLIB="$jax"} \
     -DPython_EXECUTABLE="$root/python" -DPython3_EXECUTABLE="$root/python" \
     -DPython_INCLUDE_DIR="$root/usr/include/python3.11" -DPython3_INCLUDE_DIR="$root/usr/include/python3.11" \
