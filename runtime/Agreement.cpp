@@ -85,19 +85,32 @@ void tellAll(Path &path, const xt_together &what, const xt_meeting *call) {
   mpi.all_reduce(&zero, &sum, 1, mpi.types[XT_I64], mpi.ops[0], path.with.handle);
 }
 
+/// A request that is prepared takes half of the time of a new one.
+void startComparison(Path &path) {
+  const xt_mpi &mpi = mpiLibrary();
+  intptr_t type = mpi.types[XT_I64], max = mpi.ops[2];
+  if (!mpi.prepare_all_reduce) {
+    mpi.start_all_reduce(path.said, path.heard, 2, type, max, path.with.handle, &path.comparison);
+    return;
+  }
+  if (!path.isPrepared)
+    mpi.prepare_all_reduce(path.said, path.heard, 2, type, max, path.with.handle, mpi.no_info,
+                           &path.comparison);
+  path.isPrepared = true;
+  mpi.start(&path.comparison);
+}
+
 bool agree(const xt_together &what, const xt_meeting *call) {
   Path &path = pathOf(what.communicator);
   if (path.isOver.load(std::memory_order_acquire))
     return tellOver(path), false;
   int64_t program = mixed(mixed(what.program, call ? call->values : 0), path.hash);
   // The largest and the smallest of all.
-  int64_t here[2] = {program, ~program}, all[2];
-  const xt_mpi &mpi = mpiLibrary();
-  intptr_t request;
-  mpi.start_all_reduce(here, all, 2, mpi.types[XT_I64], mpi.ops[2], path.with.handle, &request);
-  if (!testUntilDone(&request, &path, &what, nullptr))
+  path.said[0] = program, path.said[1] = ~program;
+  startComparison(path);
+  if (!testUntilDone(&path.comparison, &path, &what, nullptr))
     return tellOver(path), false;
-  if (all[0] != ~all[1])
+  if (path.heard[0] != ~path.heard[1])
     return tellAll(path, what, call), false;
   path.met = Clock::now();
   path.hash = path.steps = 0, path.last[0] = 0;

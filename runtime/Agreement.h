@@ -37,6 +37,11 @@ struct Path {
   bool isEnding = false;
   std::atomic<std::thread::id> caller{};
 
+  // What the processes compare: two numbers, and the largest of each.
+  int64_t said[2] = {}, heard[2] = {};
+  intptr_t comparison = 0; ///< a request
+  bool isPrepared = false; ///< the request can be started again
+
   // What the call, or the one before, did.
   int64_t hash = 0, steps = 0;
   char call[256] = {}, last[160] = {};

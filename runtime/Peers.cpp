@@ -202,6 +202,10 @@ void xt_peers_end(int64_t communicator) {
 
 void xt_forget_peers(int64_t communicator) {
   xt_peers_end(communicator);
+  Path &path = pathOf(communicator);
+  int isFinalized = 0;
+  if (path.isPrepared && !path.isOver && !(mpiLibrary().is_finalized(&isFinalized), isFinalized))
+    mpiLibrary().free_request(&path.comparison), path.isPrepared = false;
   forgetPeers(communicator);
 }
 

@@ -121,9 +121,15 @@ typedef struct xt_mpi {
   int (*probe)(int from_process, int tag, intptr_t communicator, int *is_there, void *status);
   int (*abort)(intptr_t communicator, int code);
   int (*is_finalized)(int *is_finalized);
+  /* An all_reduce that is prepared once and started often; null: the library lacks MPI 4. */
+  int (*prepare_all_reduce)(const void *from, void *to, int count, intptr_t type, intptr_t op,
+                            intptr_t communicator, intptr_t info, intptr_t *request);
+  int (*start)(intptr_t *request);
+  int (*free_request)(intptr_t *request);
   intptr_t types[10];
   intptr_t ops[4];
   intptr_t world;   /* the communicator of all processes */
+  intptr_t no_info; /* in place of hints */
   int32_t anything; /* in place of the number of a process: any of them */
 } xt_mpi;
 XT_API void xt_set_mpi(const xt_mpi *mpi);

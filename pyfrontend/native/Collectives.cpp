@@ -28,15 +28,15 @@ bool words(PyObject *sequence, intptr_t *to, Py_ssize_t count) {
 }
 
 PyObject *setMpi(PyObject *, PyObject *args) {
-  PyObject *functions, *types, *ops, *world;
+  PyObject *functions, *types, *ops, *handles;
   xt_mpi mpi;
-  if (!PyArg_ParseTuple(args, "OOOOi", &functions, &types, &ops, &world, &mpi.anything))
+  if (!PyArg_ParseTuple(args, "OOOOi", &functions, &types, &ops, &handles, &mpi.anything))
     return nullptr;
-  intptr_t found[12];
-  mpi.world = static_cast<intptr_t>(PyLong_AsUnsignedLongLongMask(world));
-  if (PyErr_Occurred() || !words(functions, found, 12) || !words(types, mpi.types, 10) ||
-      !words(ops, mpi.ops, 4))
+  intptr_t found[15], others[2];
+  if (!words(functions, found, 15) || !words(types, mpi.types, 10) || !words(ops, mpi.ops, 4) ||
+      !words(handles, others, 2))
     return nullptr;
+  mpi.world = others[0], mpi.no_info = others[1];
   mpi.all_reduce = reinterpret_cast<decltype(mpi.all_reduce)>(found[0]);
   mpi.all_gather = reinterpret_cast<decltype(mpi.all_gather)>(found[1]);
   mpi.start_all_reduce = reinterpret_cast<decltype(mpi.start_all_reduce)>(found[2]);
@@ -49,6 +49,9 @@ PyObject *setMpi(PyObject *, PyObject *args) {
   mpi.probe = reinterpret_cast<decltype(mpi.probe)>(found[9]);
   mpi.abort = reinterpret_cast<decltype(mpi.abort)>(found[10]);
   mpi.is_finalized = reinterpret_cast<decltype(mpi.is_finalized)>(found[11]);
+  mpi.start = reinterpret_cast<decltype(mpi.start)>(found[12]);
+  mpi.free_request = reinterpret_cast<decltype(mpi.free_request)>(found[13]);
+  mpi.prepare_all_reduce = reinterpret_cast<decltype(mpi.prepare_all_reduce)>(found[14]);
   xt_set_mpi(&mpi);
   Py_RETURN_NONE;
 }
@@ -119,7 +122,7 @@ PyObject *isGone(PyObject *, PyObject *communicator) {
 
 PyMethodDef functions[] = {
     {"set_mpi", setMpi, METH_VARARGS,
-     "set_mpi(functions, types, ops, world, anything)\n--\n\nThe addresses and handles of xt_mpi "
+     "set_mpi(functions, types, ops, others, anything)\n--\n\nThe addresses and handles of xt_mpi "
      "(runtime.h)."},
     {"name_peer", namePeer, METH_VARARGS,
      "name_peer(communicator, process, name)\n--\n\nNames a process for messages (xt_name_peer)."},

@@ -54,13 +54,16 @@ def connect(mpi: Any) -> None:
         return
     found = _shared_library()
     names = ["Allreduce", "Allgather", "Iallreduce", "Iallgather", "Isend", "Irecv", "Wait", "Test", "Op_create"]
-    names += ["Iprobe", "Abort", "Finalized"]
+    names += ["Iprobe", "Abort", "Finalized", "Start", "Request_free"]
     functions = [ctypes.cast(getattr(found, f"MPI_{name}"), ctypes.c_void_p).value or 0 for name in names]
+    of_mpi_4 = getattr(found, "MPI_Allreduce_init", None)
+    functions.append(ctypes.cast(of_mpi_4, ctypes.c_void_p).value or 0 if of_mpi_4 else 0)
     types = [mpi.INT8_T, mpi.INT16_T, mpi.INT32_T, mpi.INT64_T]
     types += [mpi.UINT8_T, mpi.UINT16_T, mpi.UINT32_T, mpi.UINT64_T, mpi.FLOAT, mpi.DOUBLE]
     ops = [mpi.SUM, mpi.PROD, mpi.MAX, mpi.MIN]
     handles, kinds = ([mpi._handleof(one) for one in some] for some in (types, ops))
-    _native.set_mpi(functions, handles, kinds, mpi._handleof(mpi.COMM_WORLD), mpi.ANY_SOURCE)
+    others = [mpi._handleof(mpi.COMM_WORLD), mpi._handleof(mpi.INFO_NULL)]
+    _native.set_mpi(functions, handles, kinds, others, mpi.ANY_SOURCE)
     _connected = True
     if mpi.COMM_WORLD.Get_size() == 1:
         return

@@ -144,6 +144,33 @@ def test_communicators_go_with_their_mesh() -> None:
     one.Free()
 
 
+OLDER = """
+from xtensor.values import mpi
+
+
+class Older:
+    def __init__(self, library):
+        self.library = library
+
+    def __getattr__(self, name):
+        if name == "MPI_Allreduce_init":
+            raise AttributeError(name)
+        return getattr(self.library, name)
+
+
+newer = mpi._shared_library
+mpi._shared_library = lambda: Older(newer())
+"""
+
+
+def test_calls_are_compared_by_a_library_older_than_mpi_4(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(OLDER + START + "f(x)\nattempt(lambda: (g if rank else f)(x))\nprint(f(x).item())\n")
+    text = mpirun(2, str(path))
+    assert text.count("6.0") == 2, text
+    assert all(f"{i} ArgumentError: process 1 of the mesh calls largest (" in text for i in (0, 1)), text
+
+
 def test_a_program_keeps_its_communicators() -> None:
     def made() -> xt.Jitted[[xt.Array], xt.Array]:
         return xt.jit(lambda x: x - x.mean("b"), mesh=xt.Mesh(data=1), split={"b": "data"})
