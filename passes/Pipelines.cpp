@@ -30,8 +30,6 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/TargetParser/Host.h"
-#include "llvm/TargetParser/Triple.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -80,15 +78,6 @@ int xtensor::phaseIndex(StringRef phase, Backend backend) {
   ArrayRef<llvm::StringLiteral> phases = phaseNames(backend);
   auto it = llvm::find(phases, phase);
   return it == phases.end() ? -1 : it - phases.begin();
-}
-
-/// Whether x * y + z is one instruction. Of x86-64, the levels with AVX2 have it.
-static bool hasFma(StringRef target) {
-  if (std::optional<Processor> processor = processorOf(target))
-    return processor->architecture != "x86_64" || processor->vectorBits >= 256;
-  static const bool here = !llvm::Triple(llvm::sys::getProcessTriple()).isX86() ||
-                           llvm::sys::getHostCPUFeatures().lookup("fma");
-  return here;
 }
 
 /// The runtime's routine is for the process that compiles, where the build found DUCC's headers.

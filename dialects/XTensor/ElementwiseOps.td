@@ -149,6 +149,9 @@ def XTensor_Log10Op : XTensor_FunctionOp<"log10", "Log10", "Logarithm to base 10
 def XTensor_Log1pOp : XTensor_FunctionOp<"log1p", "Log1p", "log(1 + x), accurate near zero",
                                          "1 / (1 + a)">;
 def XTensor_Log2Op : XTensor_FunctionOp<"log2", "Log2", "Logarithm to base 2", "kInvLn2 / a">;
+def XTensor_NdtrOp
+    : XTensor_ArithmeticOp<"ndtr", "Ndtr", "Distribution function of the standard normal",
+                           "kInvSqrtTwoPi * exp(-0.5 * (a * a))">;
 def XTensor_RoundOp : XTensor_InstructionOp<"round", "RoundEven", "Nearest integer, halves to even",
                                             "0">;
 def XTensor_RsqrtOp : XTensor_FunctionOp<"rsqrt", "Rsqrt", "Reciprocal of the square root",

@@ -15,6 +15,7 @@ using namespace xtensor;
 static constexpr double kLn2 = 0.69314718055994530942;
 static constexpr double kInvLn10 = 0.43429448190325182765;
 static constexpr double kInvLn2 = 1.44269504088896340736;
+static constexpr double kInvSqrtTwoPi = 0.39894228040143267794;
 static constexpr double kHalfSqrtPi = 0.88622692545275801365;
 static constexpr double kTwoOverSqrtPi = 1.12837916709551257390;
 

@@ -1,6 +1,7 @@
 // xtensor-expand-math: polynomials for the math functions that are present, and arithmetic for the
 // functions that the math dialect lacks.
 #include "CPU/Passes.h"
+#include "CPU/Processor.h"
 #include "Functions/Functions.h"
 #include "Functions/RoundToOdd.h"
 
@@ -33,6 +34,7 @@ static void expand(Operation *op, function_ref<Real(Scalars &, ArrayRef<Real>)> 
     return {s.create(state)->getResult(0), &s};
   };
   Scalars s(op->getLoc(), b, op->getResult(0).getType(), /*fuses=*/true, call);
+  s.roundsOnce = hasFma(op);
   SmallVector<Real> x;
   for (Value operand : op->getOperands())
     x.push_back({operand, &s});

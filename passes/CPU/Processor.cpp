@@ -85,6 +85,19 @@ int64_t xtensor::vectorBitsFor(Operation *op) {
   return processor ? processor->vectorBits : hostVectorBits();
 }
 
+/// Of x86-64, the levels with AVX2 have it.
+static bool hasFma(const std::optional<Processor> &processor) {
+  if (processor)
+    return processor->architecture != "x86_64" || processor->vectorBits >= 256;
+  static const bool here = !llvm::Triple(llvm::sys::getProcessTriple()).isX86() ||
+                           llvm::sys::getHostCPUFeatures().lookup("fma");
+  return here;
+}
+
+bool xtensor::hasFma(Operation *op) { return ::hasFma(named(op)); }
+
+bool xtensor::hasFma(StringRef target) { return ::hasFma(processorOf(target)); }
+
 bool xtensor::hasVectorLibrary(Operation *op) {
   std::optional<Processor> processor = named(op);
   return !processor || processor->hasVectorLibrary;

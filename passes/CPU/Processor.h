@@ -29,6 +29,9 @@ std::string thisProcessor();
 
 /// Bits of the widest vectors of the processor that `op`'s module is for.
 int64_t vectorBitsFor(mlir::Operation *op);
+/// Whether x * y + z is one instruction of the processor of `op`'s module, or of the target.
+bool hasFma(mlir::Operation *op);
+bool hasFma(llvm::StringRef target);
 /// Whether code for the processor of `op`'s module may call libmvec.
 bool hasVectorLibrary(mlir::Operation *op);
 

@@ -323,6 +323,8 @@ Sum xtensor::addSmaller(Real x, Real y) {
 
 Sum xtensor::multiplyExactly(Real x, Real y) {
   Real hi = x * y;
+  if (x.s->roundsOnce)
+    return {hi, {math::FmaOp::create(*x.s, x.value, y.value, (-hi).value), x.s}};
   Real xh = x.s->leading(x), yh = x.s->leading(y);
   Real xl = x - xh, yl = y - yh;
   return {hi, ((xh * yh - hi) + xh * yl + xl * yh) + xl * yl};

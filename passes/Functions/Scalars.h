@@ -58,6 +58,8 @@ public:
   mlir::VectorType vector;
   /// What CPUs have: `multiplyAdd` may be one operation, and words have 64 bits.
   bool fuses;
+  /// Whether math.fma is one operation, and no call.
+  bool roundsOnce = false;
   /// f64.
   bool wide;
 
@@ -190,7 +192,7 @@ std::pair<Real, Real> nearestPower(Real x, double factor);
 Sum addExactly(Real x, Real y);
 /// The same where |x| >= |y| or x is 0.
 Sum addSmaller(Real x, Real y);
-/// x * y exactly (Dekker).
+/// x * y exactly: by an operation that rounds once, or Dekker's way.
 Sum multiplyExactly(Real x, Real y);
 
 } // namespace xtensor

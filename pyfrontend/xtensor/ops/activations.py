@@ -228,7 +228,7 @@ def silu(x: ArrayLike, /) -> Array:
 def gelu(x: ArrayLike, /) -> Array:
     """Returns x times the normal distribution function at x, with the dims of `x`.
 
-    This is the exact form, x * erfc(-x / sqrt(2)) / 2, and not its approximation by tanh. Source: Hendrycks and Gimpel,
+    This is the exact form, x * ndtr(x), and not its approximation by tanh. Source: Hendrycks and Gimpel,
     "Gaussian error linear units" (2016).
 
     Raises:
@@ -239,31 +239,12 @@ def gelu(x: ArrayLike, /) -> Array:
     <xtensor.Array (i: 3) float64>
     [-0.15865525  0.          0.84134475]
     """
-    x = p.as_float(x)
-    is_exact = x.dtype.itemsize > 2
 
-    def bump(t: Tracer) -> Tracer:
-        z = build.binary("mul", t, p.constant(-math.sqrt(0.5), t.dtype))
-        half = half_corrected(t, z) if is_exact else p.constant(0.5, t.dtype)
-        return build.binary("mul", build.binary("mul", t, build.unary("erfc", z)), half)
+    def product(x: Tracer) -> Tracer:
+        # Beyond `last`, the tail is 0. Infinity times 0 would be NaN, there or in a derivative.
+        last = p.constant(39 if x.dtype == p.F8 else 15, x.dtype)
+        least, is_large = build.unary("neg", last), build.compare("gt", x, last)
+        inside = build.select(build.compare("lt", x, least), least, build.select(is_large, last, x))
+        return build.select(is_large, x, build.binary("mul", inside, build.unary("ndtr", inside)))
 
-    return p.rounded_once(lambda x: _beside_relu(x, -39 if x.dtype == p.F8 else -15, bump), x)
-
-
-def half_corrected(t: Tracer, z: Tracer) -> Tracer:
-    """Half of erfc(-t / sqrt(2)) over erfc(z), where `z` is that argument, rounded: 1/2 - z d, d being what `z` lacks.
-
-    Both `t` and sqrt(1/2) are split in two: the product of the upper parts has no more digits than `z`.
-    """
-    t, z = build.stop_gradient(t), build.stop_gradient(z)
-    digits, bits, steps = (52, 20, 26) if t.dtype == p.F8 else (23, 6, 14)
-    root = math.isqrt(2 * 4**118)  # sqrt(1/2) in units of 2**-119
-    upper = (root >> (118 - steps)) + 1 >> 1 << (119 - steps)  # rounded to `steps` digits
-    high, low, whole = (p.constant(math.ldexp(-v, -119), t.dtype) for v in (upper, root - upper, root))
-    # Added and subtracted, this rounds to multiples of 2**-bits.
-    grid = p.constant(1.5 * 2 ** (digits - bits), t.dtype)
-    there = build.binary("sub", build.binary("add", t, grid), grid)
-    rest = build.binary("mul", build.binary("sub", t, there), whole)
-    lacking = build.binary("sub", build.binary("mul", there, high), z)
-    lacking = build.binary("add", build.binary("add", lacking, build.binary("mul", there, low)), rest)
-    return build.binary("sub", p.constant(0.5, t.dtype), build.binary("mul", z, lacking))
+    return p.rounded_once(product, p.as_float(x))

@@ -11,7 +11,6 @@ from ..trace import build
 from ..trace.tracer import Tracer
 from . import promotion as p
 from .operators import aligned
-from .special import left_tail
 from .types import Array, ArrayLike
 
 # The rule of Gauss and Legendre on [0, 1]. What it integrates is a Gaussian up to 9.5 standard deviations, at most.
@@ -53,7 +52,7 @@ def _owens_t(h: Tracer, a: Tracer) -> Tracer:
         build.select(is_steep, scaled, h), build.select(is_steep, build.binary("div", one, steep), flat)
     )
     # With Q = 1 - ndtr: Q(h) / 2 + Q(a h) (1 - 2 Q(h)) / 2, whose last factor is an erf.
-    near, far = (left_tail(build.unary("neg", z)) for z in (h, scaled))
+    near, far = (build.unary("ndtr", build.unary("neg", z)) for z in (h, scaled))
     between = build.unary("erf", build.binary("mul", h, p.constant(math.sqrt(0.5), h.dtype)))
     both = build.binary("mul", build.binary("add", near, build.binary("mul", far, between)), half)
     both = build.binary("mul", both, build.unary("sign", steep))

@@ -17,7 +17,6 @@ from ..call.dispatch import op
 from ..trace import build
 from ..trace.tracer import Tracer
 from . import promotion as p
-from .activations import half_corrected
 from .arguments import fail, integer
 from .elementwise import float_function
 from .operators import aligned
@@ -60,7 +59,13 @@ lgamma = float_function(
     "[0. 3.17805383]",
     real=True,
 )
-
+ndtr = float_function(
+    "ndtr",
+    "the standard normal distribution function at each element, accurate in both tails",
+    "[0.0, 1.96]",
+    "[0.5       0.9750021]",
+    real=True,
+)
 y0 = float_function(
     "y0",
     "the Bessel function of the second kind of order 0 of each element, NaN below 0",
@@ -269,34 +274,6 @@ def _kl_div(x: Tracer, y: Tracer) -> Tracer:
     return build.select(alive, regular, p.where(number, edge, build.binary("add", x, y), dtype))
 
 
-def left_tail(x: Tracer) -> Tracer:
-    """ndtr of x up to 0: what the argument of erfc lost is put back."""
-    x = build.binary("maximum", x, p.constant(-50, x.dtype))
-    z = _mul(x, -math.sqrt(0.5))
-    return build.binary("mul", build.unary("erfc", z), half_corrected(x, z))
-
-
-@op
-def ndtr(x: ArrayLike, /) -> Array:
-    """Returns the standard normal distribution function at `x`, accurate in both tails, with the dims of `x`.
-
-    Raises:
-        DTypeError: `x` is complex.
-
-    Example:
-    >>> xt.ndtr(xt.array([0.0, 1.96], "i"))
-    <xtensor.Array (i: 2) float64>
-    [0.5       0.9750021]
-    """
-    return p.rounded_once(_ndtr, p.as_float(x))
-
-
-def _ndtr(x: Tracer) -> Tracer:
-    left = p.less(x, 0.0)
-    tail = left_tail(build.select(left, x, build.unary("neg", x)))
-    return build.select(left, tail, build.binary("sub", p.constant(1, x.dtype), tail))
-
-
 @op
 def ndtri(x: ArrayLike, /) -> Array:
     """Returns the number whose ndtr is x, accurate in the left tail, NaN outside of [0, 1], with the dims of `x`.
@@ -330,7 +307,7 @@ def log_ndtr(x: ArrayLike, /) -> Array:
 def _log_ndtr(x: Tracer) -> Tracer:
     left, far = p.less(x, 0.0), p.less(x, -1.5)
     near = p.where(far, -1.0, x, x.dtype)
-    tail = left_tail(build.select(left, near, build.unary("neg", near)))
+    tail = build.unary("ndtr", build.select(left, near, build.unary("neg", near)))
     below = p.where(far, x, -2.0, x.dtype)
     scaled = _mul(build.unary("erfcx", _mul(below, -math.sqrt(0.5))), 0.5)
     logarithm = build.unary("log", build.select(far, scaled, p.where(left, tail, 0.5, x.dtype)))

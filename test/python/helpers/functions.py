@@ -206,6 +206,7 @@ FUNCTIONS: dict[str, Function] = {
     "log10": Function(np.log10, (2.5, 2), (1, 1), (0.3, 2.4)),
     "log1p": Function(np.log1p, (3, 2), (1, 1), (-0.6, 2.0), avx2=(3, 2.5), odd=True, by="polynomial"),
     "log2": Function(np.log2, (2, 2), (1, 1), (0.3, 2.4), avx2=(2, 2.5), by="polynomial"),
+    "ndtr": Function(scipy.special.ndtr, (4, 8), (4, 4), by="arithmetic", precise=mpmath.ncdf, domain=(-37, 30)),
     "rsqrt": Function(lambda x: 1 / np.sqrt(x), (1.5, 1.5), (1.5, 1.5), (0.3, 2.4), by="division and root"),
     "sin": Function(np.sin, (2, 4), (1, 1), odd=True),
     "sinh": Function(np.sinh, (2, 2), (1, 1), odd=True),

@@ -201,6 +201,27 @@ def test_composed_functions_in_ulp(name: str, dtype: str) -> None:
             assert ulp <= max(bound, steps), f"{name}({v!r}) is off by {float(ulp):.2f} ulp"
 
 
+@pytest.mark.cpu_only("processors are targets of the CPU")
+@pytest.mark.parametrize("level", ["x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"])
+def test_the_normal_distribution_on_each_processor(level: str) -> None:
+    """Those without FMA go through erfc. ndtr changes its form at -3.3, and gelu at 15."""
+    if not xt._native.has_processor(level):
+        pytest.skip(f"the processor is not {level}")
+    rng = np.random.default_rng(0)
+    x = np.concatenate(
+        [rng.uniform(-13, 16, 20_000), rng.uniform(-3.5, -3.1, 5_000), -np.exp(rng.uniform(-20, 2, 5_000))]
+    )
+    x = x.astype("f4")
+    wide = np.abs(x.astype("f8"))
+    tail = np.exp(-wide * wide / 2) * scipy.special.erfcx(wide / np.sqrt(2)) / 2
+    exact = np.where(x < 0, tail, 1 - tail)
+    both = xt.export(
+        lambda x: (xt.ndtr(x), xt.gelu(x)), (xt.spec(i=x.size, dtype="f4"),), c=False, targets=f"cpu:{level}"
+    )
+    for got, want in zip(xt.load(both)(xt.array(x, dims="i")), (exact, x * exact), strict=True):
+        assert np.max(np.abs(got.values - want) / np.spacing(np.abs(want).astype("f4")).astype("f8")) <= 4
+
+
 def test_softmax_and_its_like_are_rounded_once_in_16_bits() -> None:
     x = np.random.default_rng(0).normal(size=(20, 50)).astype("f2") * 4
     a, wide = xt.array(x, dims=("i", "j")), x.astype("f8")

@@ -100,6 +100,12 @@ def _erfcinv(w: Writer, x: Value) -> Value:
     return w.select(w.compare("GT", tail, w.number(0.5, x)), middle, y)
 
 
+def _ndtr(w: Writer, x: Value) -> Value:
+    """By erfc, which CHLO has."""
+    tail = w.unary("chlo.erfc", w.binary("multiply", x, w.number(-math.sqrt(0.5), x)))
+    return w.binary("multiply", tail, w.number(0.5, x))
+
+
 def _copysign(w: Writer, x: Value, y: Value) -> Value:
     """By the bits: the sign of a zero counts."""
     bits = {"f64": 64, "f32": 32}.get(y.element, 16)
@@ -165,6 +171,7 @@ RULES: dict[str, Rule] = {
     "log10": _logarithm(10.0),
     "log2": _logarithm(2.0),
     "mod": _mod,
+    "ndtr": _ndtr,
     "scale": zero_times,
     "select": lambda w, c, x, y: w.select(c, x, y),
     "shl": lambda w, x, y: w.binary("shift_left", x, y),
