@@ -95,6 +95,19 @@ def test_sums_and_searches_of_rows_that_end_before_vectors(level: str) -> None:
 
 
 @pytest.mark.parametrize("level", [_level(n) for n in ("x86-64-v3", "x86-64-v4")])
+def test_long_searches_find_the_first_of_equal_elements(level: str) -> None:
+    for dtype in ("f4", "u1"):
+        specs = (xt.spec(i=4, j=5003, dtype=dtype),)
+        both = xt.export(lambda x: (xt.argmax(x, "j"), xt.argmin(x, "j")), specs, c=False, targets=f"cpu:{level}")
+        find = xt.load(both)
+        for x in (np.random.default_rng(0).integers(0, 200, (4, 5003)), np.arange(4 * 5003).reshape(4, 5003) // 80):
+            x = x.astype(dtype)
+            most_at, least_at = find(xt.array(x, dims=("i", "j")))
+            np.testing.assert_array_equal(most_at.values, x.argmax(1))
+            np.testing.assert_array_equal(least_at.values, x.argmin(1))
+
+
+@pytest.mark.parametrize("level", [_level(n) for n in ("x86-64-v3", "x86-64-v4")])
 @pytest.mark.parametrize(("rows", "columns"), [(9, 4500), (35, 601), (70, 9001)])
 def test_sums_of_columns_that_are_read_along_rows(level: str, rows: int, columns: int) -> None:
     def combine(x: Any, y: Any) -> tuple[Any, ...]:
