@@ -1,4 +1,4 @@
-// The four CBLAS routines that the runtime needs, with whatever prefix the library was built.
+// The CBLAS routines that the runtime needs, with whatever prefix the library was built.
 // Without a library, plain loops replace them (BlasFallback.cpp).
 #pragma once
 
@@ -10,7 +10,7 @@
 #define XT_BLAS(name) XT_BLAS_JOIN(XTENSOR_BLAS_PREFIX, name)
 
 namespace xtensor::blas {
-constexpr int kRowMajor = 101, kNoTrans = 111, kTrans = 112;
+constexpr int kRowMajor = 101, kNoTrans = 111, kTrans = 112, kLower = 122;
 }
 
 extern "C" {
@@ -24,6 +24,10 @@ void XT_BLAS(cblas_sgemv)(int order, int trans, int m, int n, float alpha, const
                           const float *x, int incx, float beta, float *y, int incy);
 void XT_BLAS(cblas_dgemv)(int order, int trans, int m, int n, double alpha, const double *a,
                           int lda, const double *x, int incx, double beta, double *y, int incy);
+void XT_BLAS(cblas_ssyrk)(int order, int triangle, int trans, int n, int k, float alpha,
+                          const float *a, int lda, float beta, float *c, int ldc);
+void XT_BLAS(cblas_dsyrk)(int order, int triangle, int trans, int n, int k, double alpha,
+                          const double *a, int lda, double beta, double *c, int ldc);
 void XT_BLAS(openblas_set_num_threads)(int threads);
 char *XT_BLAS(openblas_get_config)(void);
 }

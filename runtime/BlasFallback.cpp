@@ -53,6 +53,14 @@ void XT_BLAS(cblas_dgemv)(int, int t, int m, int n, double alpha, const double *
                           const double *x, int incx, double beta, double *y, int incy) {
   gemv(t == kTrans, m, n, alpha, a, lda, x, incx, beta, y, incy);
 }
+void XT_BLAS(cblas_ssyrk)(int, int, int t, int n, int k, float alpha, const float *a, int lda,
+                          float beta, float *c, int ldc) {
+  gemm(t == kTrans, t != kTrans, n, n, k, alpha, a, lda, a, lda, beta, c, ldc);
+}
+void XT_BLAS(cblas_dsyrk)(int, int, int t, int n, int k, double alpha, const double *a, int lda,
+                          double beta, double *c, int ldc) {
+  gemm(t == kTrans, t != kTrans, n, n, k, alpha, a, lda, a, lda, beta, c, ldc);
+}
 void XT_BLAS(openblas_set_num_threads)(int) {}
 char *XT_BLAS(openblas_get_config)(void) {
   static char name[] = "none (plain loops)";

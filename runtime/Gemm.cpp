@@ -20,6 +20,7 @@ constexpr double kMinTileWork = 1 << 19; // multiply-adds
 constexpr int64_t kMinTile = 32;         // rows or columns
 constexpr int64_t kMaxInt = INT_MAX / 2; // the library counts in int
 constexpr int64_t kMaxSumTiles = 16;
+constexpr int64_t kLeastSquared = 48; // rows of A A^T from which on a half of it is faster
 
 void blasGemm(int ta, int tb, int m, int n, int k, const float *a, int lda, const float *b, int ldb,
               float beta, float *c, int ldc) {
@@ -36,6 +37,13 @@ void blasGemv(int t, int m, int n, const float *a, int lda, const float *x, int 
 void blasGemv(int t, int m, int n, const double *a, int lda, const double *x, int incx, double *y,
               int incy) {
   XT_BLAS(cblas_dgemv)(blas::kRowMajor, t, m, n, 1.0, a, lda, x, incx, 1.0, y, incy);
+}
+/// The part on and below the diagonal of op(A) op(A)^T.
+void blasSyrk(int t, int n, int k, const float *a, int lda, float *c, int ldc) {
+  XT_BLAS(cblas_ssyrk)(blas::kRowMajor, blas::kLower, t, n, k, 1.0f, a, lda, 0.0f, c, ldc);
+}
+void blasSyrk(int t, int n, int k, const double *a, int lda, double *c, int ldc) {
+  XT_BLAS(cblas_dsyrk)(blas::kRowMajor, blas::kLower, t, n, k, 1.0, a, lda, 0.0, c, ldc);
 }
 
 /// C[m, n] = op(A)[m, k] op(B)[k, n]
@@ -80,6 +88,21 @@ struct Product {
       memset(c + i * ldc, 0, n * sizeof(T));
   }
 
+  /// Whether op(B) is the transpose of op(A): the result is symmetric.
+  bool isSquared() const {
+    return a == b && transA != transB && lda == ldb && m == n && !accumulate && m >= kLeastSquared;
+  }
+
+  /// Rows [begin, end) of a symmetric result from its columns, up to column `last`.
+  void mirror(int64_t begin, int64_t end, int64_t first, int64_t last) const {
+    constexpr int64_t kSide = 16; // squares that the first cache holds
+    for (int64_t i = begin; i < end; i += kSide)
+      for (int64_t j = first; j < last; j += kSide)
+        for (int64_t p = i; p < std::min(i + kSide, end); ++p)
+          for (int64_t q = std::max(j, p + 1); q < std::min(j + kSide, last); ++q)
+            c[p * ldc + q] = c[q * ldc + p];
+  }
+
   void runHere() const {
     if (m == 0 || n == 0)
       return;
@@ -96,8 +119,12 @@ struct Product {
     if (m == 1) // C^T = op(B)^T op(A)^T
       return blasGemv(transB ? blas::kNoTrans : blas::kTrans, transB ? n : k, transB ? k : n, b,
                       ldb, a, transA ? lda : 1, c, 1);
-    if (hasShortSums && !transB &&
-        multiplyShort(transA, m, n, k, a, lda, b, ldb, c, ldc, accumulate))
+    bool mayBeShort = hasShortSums && !transB;
+    if (isSquared() && !(mayBeShort && k <= kLeastSquared)) {
+      blasSyrk(ta, m, k, a, lda, c, ldc);
+      return mirror(0, m, 0, m);
+    }
+    if (mayBeShort && multiplyShort(transA, m, n, k, a, lda, b, ldb, c, ldc, accumulate))
       return;
     blasGemm(ta, tb, m, n, k, a, lda, b, ldb, accumulate ? T(1) : T(0), c, ldc);
   }
@@ -159,6 +186,25 @@ struct Tiles {
     p.rows(edge(p.m, i, cut.down), edge(p.m, i + 1, cut.down))
         .columns(edge(p.n, j, cut.across), edge(p.n, j + 1, cut.across))
         .runHere();
+  }
+};
+
+/// Blocks on and below the diagonal of a symmetric result. Each writes its mirror image, too.
+template <typename T>
+struct Triangle {
+  Product<T> whole;
+  int64_t parts;
+
+  static void run(void *self, int64_t task) {
+    auto &[p, parts] = *static_cast<Triangle *>(self);
+    int64_t i = 0;
+    for (; task > i; ++i)
+      task -= i + 1;
+    int64_t top = edge(p.m, i, parts), bottom = edge(p.m, i + 1, parts);
+    int64_t left = edge(p.n, task, parts), right = edge(p.n, task + 1, parts);
+    p.rows(top, bottom).columns(left, right).runHere();
+    if (task < i)
+      p.mirror(left, right, top, bottom);
   }
 };
 
@@ -232,6 +278,10 @@ void gemm(Product<T> p) {
     return p.runHere();
   if (t.cut.deep > 1)
     return runDeep(t);
+  if (p.isSquared()) {
+    Triangle<T> triangle{p, std::min(2 * t.cut.tiles(), p.m / kLeastSquared)};
+    return runChunks(Triangle<T>::run, &triangle, triangle.parts * (triangle.parts + 1) / 2, true);
+  }
   runChunks(Tiles<T>::run, &t, t.cut.tiles(), true);
 }
 

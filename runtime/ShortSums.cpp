@@ -15,6 +15,8 @@ constexpr int64_t kTileRows = 12;
 /// Bytes of B that are multiplied with all rows of A before the next: they stay in the second
 /// cache.
 constexpr int64_t kPanelBytes = 256 << 10;
+/// Terms that are summed in registers. The sums of longer ones are added up in C.
+constexpr int64_t kTermsTogether = 128;
 
 template <typename T>
 struct Vector;
@@ -72,7 +74,7 @@ XT_V4_INLINE void tile(const Factors<T> &f, int64_t i, int64_t j, const Masks *.
   for (int64_t r = 0; r < rows; ++r)
 #pragma clang loop unroll(full)
     for (int64_t s = 0; s < vectors; ++s)
-      sums[r][s] = f.accumulate ? V::load(c + r * f.ldc + s * V::size, masks[s]...) : V::all(0);
+      sums[r][s] = V::all(0);
   for (int64_t l = 0; l < f.k; ++l, a += f.term, b += f.ldb) {
     typename V::Type right[vectors];
 #pragma clang loop unroll(full)
@@ -89,8 +91,10 @@ XT_V4_INLINE void tile(const Factors<T> &f, int64_t i, int64_t j, const Masks *.
 #pragma clang loop unroll(full)
   for (int64_t r = 0; r < rows; ++r)
 #pragma clang loop unroll(full)
-    for (int64_t s = 0; s < vectors; ++s)
-      V::store(c + r * f.ldc + s * V::size, sums[r][s], masks[s]...);
+    for (int64_t s = 0; s < vectors; ++s) {
+      T *to = c + r * f.ldc + s * V::size;
+      V::store(to, f.accumulate ? V::load(to, masks[s]...) + sums[r][s] : sums[r][s], masks[s]...);
+    }
 }
 
 /// The first `columns` of a vector of `size`.
@@ -131,8 +135,20 @@ XT_V4_INLINE void multiply(int64_t m, int64_t n, const Factors<T> &f) {
   }
 }
 
-XT_V4 void multiplyF32(int64_t m, int64_t n, const Factors<float> &f) { multiply(m, n, f); }
-XT_V4 void multiplyF64(int64_t m, int64_t n, const Factors<double> &f) { multiply(m, n, f); }
+template <typename T>
+XT_V4_INLINE void multiplyParts(int64_t m, int64_t n, Factors<T> f) {
+  int64_t terms = f.k;
+  for (int64_t l = 0; l < terms; l += kTermsTogether) {
+    f.k = terms - l < kTermsTogether ? terms - l : kTermsTogether;
+    multiply(m, n, f);
+    f.a += f.k * f.term;
+    f.b += f.k * f.ldb;
+    f.accumulate = true;
+  }
+}
+
+XT_V4 void multiplyF32(int64_t m, int64_t n, const Factors<float> &f) { multiplyParts(m, n, f); }
+XT_V4 void multiplyF64(int64_t m, int64_t n, const Factors<double> &f) { multiplyParts(m, n, f); }
 
 bool hasVectors() {
   static const bool has = __builtin_cpu_supports("x86-64-v4") > 0;

@@ -1,4 +1,4 @@
-"""xt_gemm_f32 and xt_gemm_f64 through their C ABI: products whose sums have few terms, which our own loops compute."""
+"""xt_gemm_f32 and xt_gemm_f64 through their C ABI: products of few terms or rows, which our own loops compute."""
 
 from __future__ import annotations
 
@@ -44,6 +44,8 @@ def product(rt: ctypes.CDLL, a: np.ndarray, b: np.ndarray, start: np.ndarray | N
 COLUMNS = (2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 48, 65)
 SIZES = [(m, n, k) for m in (4, 5, 12, 13, 29) for n in COLUMNS for k in (1, 5, 32)]
 SIZES += [(64, 100, 64), (64, 101, 33), (300, 64, 64), (5, 5003, 32), (1000, 40, 7), (2, 40, 8), (3, 40, 8)]
+# Sums that are cut into parts of 128 terms.
+SIZES += [(64, 64, 4096), (13, 100, 127), (128, 17, 129), (4, 128, 300), (128, 128, 257)]
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
