@@ -31,6 +31,8 @@ constexpr int64_t kManyParts = 64;
 constexpr int64_t kMinShrink = 32;
 /// Elements of a row that leaves most of a vector empty, and of the row that takes its place.
 constexpr int64_t kNarrowRow = 32, kWideRow = 128;
+/// Parts of rows that keep all threads busy, and the rows of each of them.
+constexpr int64_t kPartsOfRows = 32, kFewRows = 8, kManyRows = 64;
 /// Steps behind each sum that a chunk leaves: a product has more sums than factors.
 constexpr int64_t kStepsPerSum = 4, kStepsPerProductSum = 16;
 
@@ -298,7 +300,9 @@ bool Split::splitRows() {
     return false;
   unsigned loop = llvm::find_if(iterators, isReduction) - iterators.begin();
   Amount rowSize = estimateIterations(op) / ranges[loop];
-  int64_t block = chooseBlock(ranges[loop], std::max<Amount>(8, cut::kRows / rowSize), 1);
+  // A part leaves a row, which is written and read once more.
+  int64_t least = std::clamp(ranges[loop] / kPartsOfRows, kFewRows, kManyRows);
+  int64_t block = chooseBlock(ranges[loop], std::max<Amount>(least, cut::kRows / rowSize), 1);
   LoopCut inParts(op, loop, block);
   if (ranges[loop] % block || ranges[loop] < 4 * block || !inParts.isPossible())
     return false;
