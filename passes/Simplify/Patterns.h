@@ -15,6 +15,8 @@ void addConstantPatterns(mlir::RewritePatternSet &patterns);
 void addContractPatterns(mlir::RewritePatternSet &patterns);
 /// Sums of arrays that are padded with zeros.
 void addPadPatterns(mlir::RewritePatternSet &patterns);
+/// What is computed of an array under two names of its dims.
+void addRenamePatterns(mlir::RewritePatternSet &patterns);
 /// Shifted reads of one array, each of which would be stored.
 void addShiftPatterns(mlir::RewritePatternSet &patterns);
 /// Whether these patterns make `pad` a slice of an array with a margin.

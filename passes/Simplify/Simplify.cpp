@@ -24,6 +24,7 @@ struct Simplify : xtensor::impl::SimplifyBase<Simplify> {
     addConstantPatterns(list);
     addContractPatterns(list);
     addPadPatterns(list);
+    addRenamePatterns(list);
     addShiftPatterns(list);
     addSplitPatterns(list);
     addStridedOverlapPatterns(list);
