@@ -191,8 +191,11 @@ def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwarg
     for word in kwargs:
         if word not in known and (close := closest(word, [*known], 0.8)):
             return f"Write {close}= for {word}="
-    shown = ", ".join(str(p.replace(annotation=p.empty)) for p in known.values() if p.name != "self")
-    return f"Its parameters are ({shown})"
+    shown = [str(p.replace(annotation=p.empty)) for p in known.values() if p.name != "self"]
+    kinds = [p.kind for p in known.values() if p.name != "self"]
+    if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        shown.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
+    return f"Its parameters are ({', '.join(shown)})"
 
 
 def _lacking(signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:

@@ -130,13 +130,22 @@ def names_of(op: str, dims: Any) -> tuple[str, ...]:
     return as_names(dims)
 
 
+def _as_keywords(sizes: Any, dims: Any) -> str:
+    """How a call with a shape writes its sizes: with the names of `dims=`, if they fit, as in NumPy's habit."""
+    counts = sizes if isinstance(sizes, (tuple, list)) else (sizes,)
+    names = (dims,) if isinstance(dims, str) else dims
+    if not isinstance(names, (tuple, list)) or len(names) != len(counts):
+        return "row=3, col=4"
+    return ", ".join(f"{d}={brief(n)}" for d, n in zip(names, counts, strict=True))
+
+
 def by_dim(op: str, mapping: Mapping[str, Any] | None, keywords: Mapping[str, Any], what: str) -> dict[str, Any]:
     """What a function takes as a dict or as keywords, one form at a time."""
     if mapping is None:
         return dict(keywords)
     if not isinstance(mapping, Mapping):
         if what == "sizes":
-            written = f"xt.{op}({'value, ' if op == 'full' else ''}row=3, col=4)"
+            written = f"xt.{op}({'value, ' if op == 'full' else ''}{_as_keywords(mapping, keywords.get('dims'))})"
             problem, instead = f"sizes have names, and {brief(mapping)} has none", f"Write {written}"
             if isinstance(mapping, (tuple, list)) and mapping and all(isinstance(d, str) for d in mapping):
                 problem = f"each dim has a size, and {brief(mapping)} has none"

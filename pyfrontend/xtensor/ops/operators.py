@@ -90,7 +90,10 @@ def subtract(x: ArrayLike, y: ArrayLike, /) -> Array:
     """
     x, y = p.promote_numbers(x, y)
     if x.dtype == p.BOOL:
-        raise fail(DTypeError, "subtract", "is not defined for bools", x, y, instead="Write x ^ y")
+        raise fail(
+            DTypeError, "subtract", "both operands hold bools", x, y,
+            instead='Write x ^ y, or x.astype("i8") - y for numbers',
+        )  # fmt: skip
     return _binary("subtract", "sub", x, y)
 
 

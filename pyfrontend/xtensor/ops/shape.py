@@ -84,7 +84,7 @@ def transpose(x: ArrayLike, /, *dims: str | EllipsisType, missing_dims: str = "r
     if not any(d is ... for d in dims):
         if rest:
             raise fail(
-                DimensionError, "transpose", f"the order {dims} lacks {rest}", x,
+                DimensionError, "transpose", f"the order {dims} lacks {', '.join(map(repr, rest))}", x,
                 instead="Name every dim, or write ... for the rest",
             )  # fmt: skip
         return reorder(x, named)
@@ -439,7 +439,9 @@ def _fill_in(x: Any, old: str, sizes: dict[str, int]) -> dict[str, int]:
         return {**sizes, open_dims[0]: total // known}
     if open_dims or known != total or any(s < 0 for s in sizes.values()):
         raise fail(
-            SizeError, "unstack", f"the sizes {sizes} do not multiply to {total}, the size of dim {old!r}", x
+            SizeError, "unstack", f"the sizes {sizes} do not multiply to {total}, the size of dim {old!r}", x,
+            instead=f"Write sizes whose product is {total}, or cut or pad the dim first: "
+            f"x.isel({old}=slice(n)), x.pad({old}=(0, n))",
         )  # fmt: skip
     return sizes
 

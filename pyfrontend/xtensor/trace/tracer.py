@@ -207,7 +207,11 @@ class Tracer(_Base):
     @trimmed
     def __format__(self, spec: str) -> str:
         if spec:
-            self._no_value(f"the format {spec!r} is for numbers", "Without one, dtype and dims are shown")
+            self._no_value(
+                f"the format {spec!r} is for numbers",
+                f'Write xt.debug.print("{{:{spec}}}", x), which prints when the program runs; without a format, dtype '
+                "and dims are shown",
+            )
         return repr(self)
 
     @trimmed

@@ -312,15 +312,31 @@ def _no_dtype(values: np.ndarray[Any, Any]) -> NoReturn:
     for x in values.flat if values.dtype == object else ():
         if isinstance(x, int) and not -(2**63) <= x < 2**64:
             raise ArgumentError(f"xt.array: the int {int_text(x)} does not fit into 64 bits. Write a float")
-    instead = '. Numbers of dates are (x - start) / np.timedelta64(1, "D")' if values.dtype.kind in "mM" else ""
+    kind = values.dtype.kind
+    if kind == "O" and values.size:
+        kind = "U" if any(isinstance(x, (str, bytes)) for x in values.flat) else kind
+        kind = "None" if any(x is None for x in values.flat) else kind
+    instead = _WRITTEN_FOR.get(kind, "")
     raise DTypeError(
         f"arrays of {values.dtype} are not supported; arrays hold bools, ints, floats and complex numbers{instead}"
     )
 
 
+_STRINGS = (
+    ". Strings can be labels: x.assign_coords(site=names). Integers in place of them are "
+    "np.unique(names, return_inverse=True)[1]"
+)
+_DATES = '. Numbers of dates are (x - start) / np.timedelta64(1, "D")'
+_WRITTEN_FOR = {
+    "U": _STRINGS, "S": _STRINGS, "T": _STRINGS, "m": _DATES, "M": _DATES,
+    "None": ". Write float('nan') for None", "O": '. If all elements are numbers, write np.asarray(x, "f8")',
+}  # fmt: skip
+
+
 def _wrong_count(names: tuple[str, ...], shape: tuple[int, ...]) -> DimensionError:
     return DimensionError(
-        f"{len(names)} dim name{'s' * (len(names) != 1)} {names} for data of shape {shape}: give one name per axis"
+        f"{len(names)} dim name{'s' * (len(names) != 1)} {names} for data of shape {shape}: give one name per axis, "
+        f"as in dims={(*names, *(f'dim{i}' for i in range(len(names), len(shape))))[: len(shape)]}"
     )
 
 

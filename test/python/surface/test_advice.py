@@ -157,6 +157,18 @@ HABITS: dict[str, tuple[Callable[[], Any], str]] = {
     "a device called gpu": (lambda: X.to("gpu"), r"'gpu'; .*GPUs are named by what drives them: 'vulkan', 'cuda'"),
     "axes of transpose": (lambda: X.transpose(1, 0), "There are no axis numbers"),  # type: ignore[arg-type]
     "sizes by position": (lambda: xt.zeros((3, 4)), r"sizes have names, .*xt.zeros\(row=3, col=4\)"),  # type: ignore[arg-type]
+    "sizes and names by position": (lambda: xt.zeros((3, 4), dims=("a", "b")), r"Write xt.zeros\(a=3, b=4\)"),  # type: ignore[arg-type]
+    "one size and its name": (lambda: xt.ones(3, dims="a"), r"Write xt.ones\(a=3\)"),  # type: ignore[arg-type]
+    "a keyword by position": (lambda: X.std("time", 1), r"parameters are \(dim=None, \*, skipna=None, ddof=0\)"),  # type: ignore[misc]
+    "strings": (lambda: xt.array(["a", "b"], "t"), r"Strings can be labels: x.assign_coords\(site=names\)"),
+    "None among numbers": (lambda: xt.array([1.0, None], "t"), r"Write float\('nan'\) for None"),
+    "objects": (lambda: xt.array(np.array([1.0], object), "t"), r'write np.asarray\(x, "f8"\)'),
+    "too few names": (lambda: xt.array(np.ones((2, 3)), "t"), r"one name per axis, as in dims=\('t', 'dim1'\)"),
+    "too many names": (lambda: xt.array(np.ones(2), ("t", "u")), r"one name per axis, as in dims=\('t',\)"),
+    "sizes of other products": (lambda: X.unstack(time={"a": 2, "b": 99}), r"cut or pad the dim first: x.isel\(time="),
+    "signs as bools": (lambda: (X > 0) - (X < 0), r'Write x \^ y, or x.astype\("i8"\) - y for numbers'),
+    "a format of a traced value": (lambda: xt.jit(lambda x: f"{x:.3f}")(X), r'Write xt.debug.print\("\{:.3f\}", x\)'),
+    "an order that lacks a dim": (lambda: X.transpose("time"), r"the order \('time',\) lacks 'space'"),
     "del": (lambda: X.__delitem__(0), r"arrays do not change. Write x.isel\(time=\[0, 2\]\)"),
     "arithmetic of windows": (lambda: X.rolling(time=3) + 1, r"not an array yet. Write x.rolling\(..\).mean\(\)"),  # type: ignore[operator]
     "windows as an array": (lambda: X + X.coarsen(time=2), r"not an array yet. Write x.coarsen\(..\).mean\(\)"),  # type: ignore[operator]
