@@ -75,13 +75,19 @@ func.func @last(%x: memref<8x1024xf32>, %best: memref<8xf32>, %at: memref<8xi64>
 }
 
 // In a long search, few vectors have a better element: what they find is behind a branch. Behind it,
-// all lanes get the best element. Lanes that had another one get a place behind all others.
+// all lanes get the best element, unless a lane has found one shortly before. Lanes that had another
+// one get a place behind all others.
 // CHECK-LABEL: func.func @long
 // CHECK: scf.for {{.*}} -> (vector<64xi8>, vector<64xi64>)
 // CHECK: %[[BETTER:.+]] = arith.cmpi ugt
 // CHECK: %[[ANY:.+]] = vector.reduction <or>, %[[BETTER]]
 // CHECK: scf.if %[[ANY]]
 // CHECK: arith.select %[[BETTER]], {{.*}} vector<64xi64>
+// CHECK: %[[RECENT:.+]] = arith.cmpi ule, {{.*}} : vector<64xi64>
+// CHECK: %[[OFTEN:.+]] = vector.reduction <or>, %[[RECENT]]
+// CHECK: scf.if %[[OFTEN]]
+// CHECK-NEXT: scf.yield
+// CHECK-NEXT: } else {
 // CHECK: arith.select {{.*}} : vector<2xi1>, vector<2xi8>
 // CHECK: %[[BEST:.+]] = vector.broadcast {{.*}} : i8 to vector<64xi8>
 // CHECK: %[[WORSE:.+]] = arith.cmpi ugt, %[[BEST]]

@@ -124,7 +124,8 @@ def test_positions_in_long_searches(sizes: tuple[int, ...], dtype: str) -> None:
     rng = np.random.default_rng(0)
     kind = xt.zeros(dtype=dtype).dtype
     ascending = np.arange(np.prod(sizes)).reshape(sizes) % 2_000_003
-    cases = [rng.integers(0, 100, sizes), rng.integers(0, 2, sizes), np.zeros(sizes), ascending, -ascending]
+    steps = np.cumsum(rng.random(np.prod(sizes)) < 0.01).reshape(sizes)  # better elements, now near, now far
+    cases = [rng.integers(0, 100, sizes), rng.integers(0, 2, sizes), np.zeros(sizes), ascending, -ascending, steps]
     if kind.kind not in "iub":
         cases += [rng.standard_normal(sizes), np.full(sizes, np.nan)]
         cases.append(np.where(rng.random(sizes) < 1e-4, np.nan, cases[0]))
