@@ -20,7 +20,7 @@ constexpr double kMinTileWork = 1 << 19; // multiply-adds
 constexpr int64_t kMinTile = 32;         // rows or columns
 constexpr int64_t kMaxInt = INT_MAX / 2; // the library counts in int
 constexpr int64_t kMaxSumTiles = 16;
-constexpr int64_t kLeastSquared = 48; // rows of A A^T from which on a half of it is faster
+constexpr int64_t kLeastSquared = 64; // rows and terms of A A^T from which on a half is faster
 
 void blasGemm(int ta, int tb, int m, int n, int k, const float *a, int lda, const float *b, int ldb,
               float beta, float *c, int ldc) {
@@ -90,7 +90,8 @@ struct Product {
 
   /// Whether op(B) is the transpose of op(A): the result is symmetric.
   bool isSquared() const {
-    return a == b && transA != transB && lda == ldb && m == n && !accumulate && m >= kLeastSquared;
+    return a == b && transA != transB && lda == ldb && m == n && !accumulate &&
+           std::min(m, k) >= kLeastSquared;
   }
 
   /// Rows [begin, end) of a symmetric result from its columns, up to column `last`.
@@ -119,12 +120,12 @@ struct Product {
     if (m == 1) // C^T = op(B)^T op(A)^T
       return blasGemv(transB ? blas::kNoTrans : blas::kTrans, transB ? n : k, transB ? k : n, b,
                       ldb, a, transA ? lda : 1, c, 1);
-    bool mayBeShort = hasShortSums && !transB;
-    if (isSquared() && !(mayBeShort && k <= kLeastSquared)) {
+    if (isSquared()) {
       blasSyrk(ta, m, k, a, lda, c, ldc);
       return mirror(0, m, 0, m);
     }
-    if (mayBeShort && multiplyShort(transA, m, n, k, a, lda, b, ldb, c, ldc, accumulate))
+    if (hasShortSums && !transB &&
+        multiplyShort(transA, m, n, k, a, lda, b, ldb, c, ldc, accumulate))
       return;
     blasGemm(ta, tb, m, n, k, a, lda, b, ldb, accumulate ? T(1) : T(0), c, ldc);
   }
