@@ -239,6 +239,9 @@ def test_branches_and_functions_of_ours() -> None:
     graphs = {"branch": ifelse(c, x * 2, y), "ours": f(x)}
     for value in (0, 1):
         check(with_gradients(graphs, x), {x: X, y: Y, c: value})
+    # The cotangent depends on the result of the call, whose sizes PyTensor's types do not know.
+    slope = pytensor.grad((f(x) ** 2).sum(), x)
+    check({"slope": slope, "second": pytensor.grad((slope**2).sum(), x)}, {x: X})
 
 
 def test_random_variables() -> None:
