@@ -253,6 +253,7 @@ MESH_ERRORS = {
         "no array has dim 'sampel'; the arguments' dims are 'sample'",
     ),
     "export": (lambda m: xt.export(step(m), (xt.ones(b=2),)), xt.UnsupportedError, "a bundle is the program of one"),
+    "module": (lambda m: xt.to_stablehlo(step(m), xt.ones(b=2)), xt.UnsupportedError, "a module is the program of one"),
     "vjp in another": (
         lambda m: xt.jit(lambda x: xt.vjp(step(m), x)[0])(xt.ones(b=2)),
         xt.UnsupportedError,

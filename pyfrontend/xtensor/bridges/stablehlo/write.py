@@ -29,6 +29,11 @@ _LOOPS = ("scan", "switch", "while")
 def text(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     """The text of `f` at `args`, whose values do not count."""
     jitted = f if isinstance(f, Jitted) else jit(f)
+    if jitted.layout is not None:
+        raise UnsupportedError(
+            f"xt.to_stablehlo: {jitted.__name__} has mesh= and split=, and a module is the program of one process. "
+            "Export xt.jit(f) without them"
+        )
     traced = jitted.trace(*args, **kwargs)
     return _Export(traced.program).module()
 
