@@ -180,7 +180,8 @@ class _Code:
             self.program = programs.trace(lambda tracers: list(f(*tracers)), self.specs, f.name)
         except Error as error:
             text, where = error.parts
-            if any(s.is_dynamic for s in self.specs) and ("dynamic_dims=" in text or "?" in text):
+            at_fault = not isinstance(error, ArgumentTypeError)
+            if at_fault and any(s.is_dynamic for s in self.specs) and ("dynamic_dims=" in text or "?" in text):
                 arrays = ", ".join(map(describe_array, self.specs))
                 text += (
                     f". The call of xt.{_BRIDGE} leaves sizes open: {arrays}. Give the variable static sizes, "
