@@ -11,7 +11,7 @@ import numpy as np
 from ..base import tree
 from ..base.calls import call_with, in_words
 from ..base.dims import as_names, describe_array
-from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, trimmed
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, trimmed
 from ..call.arguments import name_of, needs_function
 from ..labels.xarray import is_dataarray
 from ..ops.shape import transpose
@@ -102,7 +102,11 @@ class _Dims:
         # A leading dim of size 1 broadcasts: by name, it is not there.
         all_names = [*_leading(count), *names]
         kept = [i for i in range(values.ndim) if i >= count or values.shape[i] != 1]
-        return from_values(values.reshape([values.shape[i] for i in kept]), [all_names[i] for i in kept])
+        try:
+            return from_values(values.reshape([values.shape[i] for i in kept]), [all_names[i] for i in kept])
+        except DTypeError as error:
+            text, where = error.parts
+            raise DTypeError(f"{self.what}: {text}", where) from None
 
     def _in_order(self, x: Any) -> Any:
         """An array with names of dims, whose dims are now in the order of these; any other as it is."""

@@ -122,6 +122,11 @@ def test_errors_name_the_argument() -> None:
         xt.named(lambda x: x, 3)  # type: ignore[arg-type]
     with pytest.raises(xt.ArgumentTypeError, match="needs a function"):
         xt.named(3, "i")  # type: ignore[arg-type]
+    for other, kind in ((np.array(["a"]), "<U1"), (np.array([None]), "object")):
+        with pytest.raises(
+            xt.DTypeError, match=rf"xt.named\(<lambda>\): argument 0: arrays of {kind} are not supported"
+        ):
+            double(other)
 
 
 def test_without_dims_functions_work_element_by_element() -> None:
