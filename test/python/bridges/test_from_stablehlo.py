@@ -346,6 +346,18 @@ def test_an_argument_that_does_not_fit(argument: Any, kind: Any, message: str) -
         g(argument)
 
 
+def test_other_arguments_than_those_of_the_function_of_jax() -> None:
+    g = xt.from_stablehlo(jax.jit(lambda p, x: p["a"] * x).lower({"a": x}, x))
+    message = r"xt.from_stablehlo\(_lambda\): the arguments are \({'b': \*}, \*\), and those .* are \({'a': \*}, \*\)\n"
+    with pytest.raises(xt.ArgumentTypeError, match=message):
+        g({"b": 1.0}, 2.0)
+    with pytest.raises(xt.ArgumentTypeError, match=r"the arguments are \(\), and those for which JAX lowered it are"):
+        g()
+    of_text = xt.from_stablehlo(jax.jit(jnp.tanh).lower(x).as_text())
+    with pytest.raises(xt.ArgumentTypeError, match=r"xt.from_stablehlo\(\w+\): it takes 1 arrays, got 2"):
+        of_text(1.0, 2.0)
+
+
 @pytest.mark.parametrize(
     ("program", "dims", "message"),
     [

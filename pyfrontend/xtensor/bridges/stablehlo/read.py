@@ -114,14 +114,19 @@ class Imported:
     def _leaves(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         if self.trees is None:
             if kwargs:
-                raise ArgumentTypeError(f"{self.__name__} takes its arguments by position, got {', '.join(kwargs)}=")
+                raise ArgumentTypeError(
+                    f"xt.from_stablehlo({self.__name__}): it takes its arguments by position, got {', '.join(kwargs)}="
+                )
             if len(args) != len(self.dims):
-                raise ArgumentTypeError(f"{self.__name__} takes {len(self.dims)} arrays, got {len(args)}")
+                raise ArgumentTypeError(
+                    f"xt.from_stablehlo({self.__name__}): it takes {len(self.dims)} arrays, got {len(args)}"
+                )
             return list(args)
         leaves, structure = tree_flatten((args, kwargs))
         if structure != self.trees[0]:
             raise ArgumentTypeError(
-                f"{self.__name__} was lowered with the arguments {self.trees[0]}, and was called with {structure}"
+                f"xt.from_stablehlo({self.__name__}): the arguments are {_told(structure)}, and those for which JAX "
+                f"lowered it are {_told(self.trees[0])}"
             )
         assert self.kept is not None
         return [leaves[i] for i in self.kept]
@@ -196,3 +201,9 @@ def function(given: Any, dims: Sequence[Any] | None, rules: Rules) -> Any:
     results = ", ".join(f"({', '.join(d)})" for d in imported.results)
     call.__doc__ = f"A program of StableHLO. Arguments: {arguments}. Dims of results: {results}."
     return jit(call)
+
+
+def _told(structure: Any) -> str:
+    """JAX's structure of arguments by position and by keyword, as a call has them."""
+    told = str(structure).removeprefix("PyTreeDef((").removesuffix("))")
+    return told.removesuffix(", {})").removesuffix(", {}")
