@@ -16,10 +16,11 @@ def unnamed(x: Any, what: str = "an array", read: str = "") -> DimensionError:
     names = ", ".join(f'"{n}"' for n in ("row", "col", "depth", "time", "batch")[: len(shape)])
     comma = "," if len(shape) == 1 else ""
     instead = f"xt.array(x{read}, dims=({names}{comma}))"
-    if _in_apply_ufunc():
+    passes = _passes_bare()
+    if passes:
         dims = f"({names}{comma})" if shape else "()"
         instead = (
-            f"xr.apply_ufunc passes arrays without names, so pass it xt.named(f, dims=[{dims}]) for f, or xt.named(f) "
+            f"{passes} passes arrays without names, so pass it xt.named(f, dims=[{dims}]) for f, or xt.named(f) "
             "if f works element by element. Or call f(da) itself"
         )
     return DimensionError(f"{what} of shape {shape} has no named dims. Name its axes: {instead}")
@@ -54,14 +55,19 @@ class Unfinished(NoArithmetic):
     __getitem__ = __iter__ = __len__ = __array__ = NoArithmetic._operator
 
 
-def _in_apply_ufunc() -> bool:
-    """Whether xarray's apply_ufunc called."""
+def _passes_bare() -> str:
+    """What called a function with bare arrays: xarray's apply_ufunc, or Dask, of which it is a task. Else ""."""
     frame: Any = sys._getframe(2)
+    is_direct = True  # no function of the user's between
     while frame is not None:
-        if frame.f_code.co_name == "apply_ufunc" and frame.f_globals.get("__name__", "").startswith("xarray."):
-            return True
+        module = frame.f_globals.get("__name__", "")
+        if frame.f_code.co_name == "apply_ufunc" and module.startswith("xarray."):
+            return "xr.apply_ufunc"
+        if is_direct and module.startswith("dask."):
+            return "Dask"
+        is_direct = is_direct and module.partition(".")[0] in ("xtensor", "numpy")
         frame = frame.f_back
-    return False
+    return ""
 
 
 def of_others(x: Any, what: str) -> Error | None:

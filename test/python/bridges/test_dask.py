@@ -148,6 +148,16 @@ def test_map_blocks_and_apply_ufunc_are_lazy() -> None:
     xr.testing.assert_allclose(applied.compute(), np.tanh(X).sum("i"))
 
 
+def test_a_task_that_gets_chunks_without_names_says_what_to_write() -> None:
+    for f in (xt.exp, xt.jit(lambda x: xt.exp(x))):
+        lazy = xr.apply_ufunc(f, X.chunk(t=4), dask="parallelized", output_dtypes=[np.float64])
+        with pytest.raises(xt.DimensionError, match=r"Dask passes arrays without names, so pass it xt.named\(f, dims="):
+            lazy.compute(scheduler="threads")
+    mine = dask.delayed(lambda: xt.exp(X.values))()
+    with pytest.raises(xt.DimensionError, match=r"Name its axes: xt.array\(x"):
+        mine.compute(scheduler="threads")
+
+
 def test_an_array_in_chunks_that_is_computed_says_so() -> None:
     for f in (xt.exp, xt.jit(lambda x: x + 1), xt.as_array):
         with pytest.warns(UserWarning, match=r"in chunks, float64 \(t: 10, i: 4\), is computed here") as found:
