@@ -19,7 +19,7 @@ from ..trace.lift import as_tracer
 from ..trace.scope import tracing
 from ..values.options import current
 from . import promotion as p
-from .arguments import fail, resolve
+from .arguments import fail, resolve, skips
 from .contraction import dot
 from .elementwise import astype, isnan, sqrt
 from .operators import where
@@ -57,7 +57,7 @@ class Weighted(Unfinished):
         return resolve(f"weighted.{name}", both, dim)
 
     def _total(self, x: Any, dims: tuple[str, ...], skipna: bool | None) -> Any:
-        if (current().skipna if skipna is None else skipna) and p.is_float(np.dtype(x.dtype)):
+        if (current().skipna if skipna is None else skips("weighted", skipna)) and p.is_float(np.dtype(x.dtype)):
             x = where(isnan(x), 0.0, x)
         return dot(x, self._weights, dim=dims)
 

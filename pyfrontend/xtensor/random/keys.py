@@ -81,6 +81,12 @@ def _refuse_parameters(name: str, positional: list[str], given: int, kwargs: Map
             )  # fmt: skip
         if keyword in ("size", "shape") and isinstance(value, (tuple, list)):
             raise _unnamed_sizes(name, positional, f"{keyword}={value}")
+        if keyword in {"size", "shape"} - {*positional}:
+            raise fail(
+                ArgumentTypeError, f"random.{name}", f"{keyword}={shown(value)} would be a dim: keywords are dims",
+                instead=f"Write the size by the name of its dim, as in xt.random.{name}({takes}, sample=3); "
+                f'a dim called {keyword!r} is written {{"{keyword}": 3}}',
+            )  # fmt: skip
         if keyword in _FOREIGN - {*positional}:
             raise fail(
                 ArgumentTypeError, f"random.{name}", f"{keyword}={shown(value)} would be a dim: keywords are dims",

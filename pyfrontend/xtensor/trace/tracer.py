@@ -176,9 +176,9 @@ class Tracer(_Base):
     @trimmed
     def __bool__(self) -> bool:
         self._no_value(
-            "if, while, and, or, not need a bool",
+            "if, while, assert, and, or, not need a bool",
             "Write xt.where(condition, a, b), xt.cond or xt.while_loop, & for and, | for or, ~ for not, xt.maximum "
-            "for max(); or make what decides a static argument",
+            "for max(), xt.debug.callback(check, x) for assert; or make what decides a static argument",
         )
 
     @trimmed

@@ -169,6 +169,19 @@ HABITS: dict[str, tuple[Callable[[], Any], str]] = {
     "signs as bools": (lambda: (X > 0) - (X < 0), r'Write x \^ y, or x.astype\("i8"\) - y for numbers'),
     "a format of a traced value": (lambda: xt.jit(lambda x: f"{x:.3f}")(X), r'Write xt.debug.print\("\{:.3f\}", x\)'),
     "an order that lacks a dim": (lambda: X.transpose("time"), r"the order \('time',\) lacks 'space'"),
+    "a size of a draw": (
+        lambda: xt.random.choice(xt.random.key(0), X, dim="time", size=3),
+        r'as in xt.random.choice\(key, x, sample=3\); a dim called \'size\' is written \{"size": 3\}',
+    ),
+    "skipna as a word": (lambda: X.mean("time", skipna="no"), "skipna is True, False or None, not 'no'"),  # type: ignore[arg-type]
+    "skipna of weights": (
+        lambda: X.weighted(X).mean("time", skipna="no"),  # type: ignore[arg-type]
+        "skipna is True, False or None, not 'no'",
+    ),
+    "an assert of a traced value": (
+        lambda: xt.jit(lambda x: exec("assert x.sum() > 0", {"x": x}))(X),
+        r"if, while, assert, .* xt.debug.callback\(check, x\) for assert",
+    ),
     "del": (lambda: X.__delitem__(0), r"arrays do not change. Write x.isel\(time=\[0, 2\]\)"),
     "arithmetic of windows": (lambda: X.rolling(time=3) + 1, r"not an array yet. Write x.rolling\(..\).mean\(\)"),  # type: ignore[operator]
     "windows as an array": (lambda: X + X.coarsen(time=2), r"not an array yet. Write x.coarsen\(..\).mean\(\)"),  # type: ignore[operator]
