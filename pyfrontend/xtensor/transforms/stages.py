@@ -158,7 +158,8 @@ class Compiled(Lowered):
         """What distinguishes the arguments from those that this was compiled for."""
         wanted = self.inputs
         if len(given) != len(wanted):
-            return ArgumentTypeError(f"compiled {self.program.name} takes {len(wanted)} arrays, got {len(given)}")
+            takes = f"takes {len(wanted)} array{'s' * (len(wanted) != 1)}"
+            return ArgumentTypeError(f"compiled {self.program.name} {takes}, got {len(given)}")
         for i, (x, spec) in enumerate(zip(given, wanted, strict=True)):
             if not hasattr(x, "dims"):
                 continue

@@ -70,8 +70,8 @@ class Mesh:
         wanted, there = math.prod(self.sizes.values()), self.comm.Get_size()
         if wanted != there:
             raise SizeError(
-                f"{self!r} has {wanted} processes, and the communicator has {there}. Start the program with: "
-                f"mpirun -n {wanted} python {Path(sys.argv[0]).name or 'program.py'}"
+                f"{self!r} has {wanted} process{'es' * (wanted != 1)}, and the communicator has {there}. Start the "
+                f"program with: mpirun -n {wanted} python {Path(sys.argv[0]).name or 'program.py'}"
             )
         connect(mpi)
         rank = self.comm.Get_rank()

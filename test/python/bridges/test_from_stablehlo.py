@@ -354,7 +354,7 @@ def test_other_arguments_than_those_of_the_function_of_jax() -> None:
     with pytest.raises(xt.ArgumentTypeError, match=r"the arguments are \(\), and those for which JAX lowered it are"):
         g()
     of_text = xt.from_stablehlo(jax.jit(jnp.tanh).lower(x).as_text())
-    with pytest.raises(xt.ArgumentTypeError, match=r"xt.from_stablehlo\(\w+\): it takes 1 arrays, got 2"):
+    with pytest.raises(xt.ArgumentTypeError, match=r"xt.from_stablehlo\(\w+\): it takes 1 array, got 2"):
         of_text(1.0, 2.0)
 
 

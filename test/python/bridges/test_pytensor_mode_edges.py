@@ -131,6 +131,13 @@ def test_matrices_and_functions() -> None:
         np.testing.assert_allclose(r, np.triu(r))
 
 
+@pytest.mark.parametrize("lower", (True, False))
+def test_a_matrix_without_a_cholesky_factor_gives_nan_alone(lower: bool) -> None:
+    batch = pt.dtensor3("batch")
+    matrices = np.stack([np.eye(3), np.eye(3) - 2 * np.diag([0, 0, 1]), np.ones((3, 3)) + np.eye(3)])
+    check([batch], pt.linalg.cholesky(batch, lower=lower, on_error="nan"), matrices)
+
+
 def test_factors_with_pivots() -> None:
     """Also in a batch; and the gradient of a solution by them."""
     for n in (1, 2, 5):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from pytensor.graph.basic import Apply
@@ -36,6 +37,8 @@ def cholesky(op: Any, node: Apply) -> Run:
 
     def run(x: Any) -> Any:
         found = linalg.cholesky(_symmetric(_floats(full(x, type_), node), op.lower), dims=_PAIR)
+        # Of a matrix that is not positive definite, PyTensor's has no zeros either.
+        found = ops.where(ops.any(ops.isnan(found), dim=_PAIR), math.nan, found)
         return found if op.lower else _transposed(found)
 
     return run

@@ -119,7 +119,8 @@ class Imported:
                 )
             if len(args) != len(self.dims):
                 raise ArgumentTypeError(
-                    f"xt.from_stablehlo({self.__name__}): it takes {len(self.dims)} arrays, got {len(args)}"
+                    f"xt.from_stablehlo({self.__name__}): it takes {len(self.dims)} "
+                    f"array{'s' * (len(self.dims) != 1)}, got {len(args)}"
                 )
             return list(args)
         leaves, structure = tree_flatten((args, kwargs))
