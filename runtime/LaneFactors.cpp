@@ -320,8 +320,9 @@ XT_INLINE bool rotateAll(int64_t n, T *__restrict a, T *__restrict vectors) {
       int turned = 0;
       for (int64_t v = 0; v < kMatrixLanes; ++v) {
         // A is scaled: its largest element is between 1 and 2.
-        bool turns = (pq[v] * pq[v] > kEpsilon * kEpsilon * std::abs(pp[v] * qq[v])) &
-                     (std::abs(pq[v]) > kEpsilon * kEpsilon);
+        int isSeen = pq[v] * pq[v] > kEpsilon * kEpsilon * std::abs(pp[v] * qq[v]);
+        int isNormal = std::abs(pq[v]) > kEpsilon * kEpsilon;
+        bool turns = isSeen & isNormal; // no branch: vectors run along the lanes
         T tangent = angles.set(v, turns, qq[v] - pp[v], pq[v]);
         pp[v] -= tangent * pq[v];
         qq[v] += tangent * pq[v];

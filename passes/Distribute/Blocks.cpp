@@ -99,7 +99,7 @@ static FailureOr<SmallVector<Value>> onBlocks(Distributor &t, Operation *op,
 static SmallVector<Value> operandsFor(Distributor &t, Operation *op, ArrayRef<BlockCut> cuts) {
   SmallVector<Value> operands(op->getOperands());
   for (auto [i, operand] : llvm::enumerate(operands))
-    if (llvm::none_of(cuts, [&](const BlockCut &cut) { return isCut(op, i, cut.dim); }))
+    if (llvm::none_of(cuts, [&, i = i](const BlockCut &cut) { return isCut(op, i, cut.dim); }))
       operand = stored(t, operand, *cuts.front().along);
   return operands;
 }

@@ -127,7 +127,7 @@ static Real tailByExp(Scalars &s, Real a) {
   Real u = {math::FmaOp::create(s, (-a).value, a.value, (k * -0x1.62e4p0).value), &s};
   u = multiplyAdd(k, s.real(-0x1.7f7d1cp-19), u);
   Real beyond = u * s.evaluate({kBeyondHalf32, {}}, u);
-  auto far = [&] {
+  auto far = [&, k = k] {
     Real m = s.evaluate({kFarTail32, {}}, 1.0 / (a * a)) / a;
     // The power may be below all normal numbers: two factors.
     Real half = floor(k * 0.5), y = multiplyAdd(m, beyond, m);

@@ -69,8 +69,9 @@ mlir::spirv::TargetEnvAttr targetOf(ModuleOp module, bool matrices) {
       {"specials", Capability::SignedZeroInfNanPreserve},
       {"subnormals", Capability::DenormPreserve}};
   for (auto [feature, capability] : ofAnyWidth)
-    if (llvm::any_of(ArrayRef<int>{16, 32, 64},
-                     [&](int width) { return device.has((feature + Twine(width)).str()); }))
+    if (llvm::any_of(ArrayRef<int>{16, 32, 64}, [&, feature = feature](int width) {
+          return device.has((feature + Twine(width)).str());
+        }))
       capabilities.push_back(capability);
   SmallVector<Extension> extensions = {
       Extension::SPV_KHR_storage_buffer_storage_class, Extension::SPV_KHR_16bit_storage,

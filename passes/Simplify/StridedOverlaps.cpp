@@ -72,6 +72,12 @@ void Axis::split() {
       high = std::max(high, firstWindow(group) + rows + reach(group) - low - count);
 }
 
+/// The axis along `dim`; the end if there is none.
+template <typename Axes>
+static auto *axisOf(Axes &axes, Attribute dim) {
+  return llvm::find_if(axes, [&](const Axis &axis) { return axis.dim == dim; });
+}
+
 static Value sliced(OpBuilder &b, Location loc, Value x, StringAttr dim, int64_t from, int64_t size,
                     int64_t stride = 1) {
   if (from == 0 && stride == 1 && arrayType(x).getSize(dim) == size)
@@ -214,14 +220,14 @@ private:
       bool isWhole = true;
       for (auto [dim, offset, size, stride] : llvm::zip_equal(
                slice.getDims(), slice.getOffsets(), slice.getSizes(), slice.getStrides())) {
-        auto *axis = llvm::find_if(axes, [&](const Axis &a) { return a.dim == dim; });
+        Axis *axis = axisOf(axes, dim);
         isWhole &= axis != axes.end() && stride == 1 && size > 0;
       }
       if (!isWhole)
         continue;
       for (auto [dim, offset, size] :
            llvm::zip_equal(slice.getDims(), slice.getOffsets(), slice.getSizes())) {
-        auto *axis = llvm::find_if(axes, [&](const Axis &a) { return a.dim == dim; });
+        Axis *axis = axisOf(axes, dim);
         axis->offset = offset;
         axis->kept = size;
       }
@@ -252,7 +258,7 @@ private:
           kept.push_back(name);
       for (StringAttr name : kept) {
         order.push_back(name);
-        auto *axis = llvm::find_if(axes, [&](const Axis &a) { return a.dim == name; });
+        auto *axis = axisOf(axes, name);
         // Vectors run along the last dim, so phases lie before it.
         if (axis != axes.end())
           order.insert(order.end() - (name == kept.back() ? 1 : 0), axis->phase);

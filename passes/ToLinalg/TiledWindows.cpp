@@ -265,7 +265,7 @@ Value TiledWindows::tiles(Value whole, int64_t firstRow, int64_t size, int64_t c
   auto loop = scf::ForallOp::create(b, loc, ends, whole, std::nullopt);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  ValueRange at = loop.getInductionVars();
+  SmallVector<Value> at = loop.getInductionVars();
   SmallVector<Stretch> spans = spansOfResult(at, firstRow, size);
   Value part = slice(loop.getRegionIterArgs().front(), spans, dropped);
   Value result = product(image(at, firstRow, size), part);
