@@ -82,9 +82,8 @@ def _array(given: Positional, number: int, x: Any) -> Any:
     if isinstance(x, (bool, int, float, complex)):
         return jnp.asarray(x, dtype=wanted)
     if not isinstance(x, (np.ndarray, np.generic)):
-        instead = ". Write x.values, or call the function of named arrays itself" if hasattr(x, "dims") else ""
         kind = with_article(type(x).__name__)
-        raise ArgumentTypeError(f"{what} is {kind}, not an array of JAX or NumPy{instead}")
+        raise ArgumentTypeError(f"{what} is {kind}, not an array of JAX or NumPy{given.instead(x)}")
     given.check(number, x.dtype.name, x.shape)  # JAX may turn 64 bits into 32 without a word
     return jnp.asarray(x)
 

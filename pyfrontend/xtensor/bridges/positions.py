@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..base import tree
 from ..base.calls import call_with, shown
@@ -12,8 +15,35 @@ from ..base.dims import as_names, describe
 from ..base.dtypes import as_dtype
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, SizeError
 from ..call.arguments import name_of, needs_function, signature_of
+from ..labels.xarray import is_dataarray
 from ..trace.program import result_leaves
+from ..trace.tracer import Tracer
+from ..values.array import Array
 from ..values.spec import Spec, spec
+
+
+class _Words(NamedTuple):
+    """What a user of another library writes there."""
+
+    made: str  # an array of a list of numbers
+    cast: str  # x with the dtype {}
+    transposed: str  # x with its axes in the order that follows
+    of_array: str  # xtensor's array
+    of_numpy: str  # the NumPy array {}
+    of_number: str
+
+
+_WORDS = {
+    "to_jax": _Words("jnp.array([1.0, 2.0])", 'x.astype("{}")', "x.transpose", "x.values", "{}", "jnp.asarray(x)"),
+    "to_torch": _Words(
+        "torch.tensor([1.0, 2.0])",
+        "x.to(torch.{})",
+        "x.permute",
+        "torch.from_dlpack(x)",
+        "torch.as_tensor({})",
+        "torch.tensor(x)",
+    ),
+}
 
 
 class Positional:
@@ -27,7 +57,7 @@ class Positional:
         needs_function(bridge, f)
         if not isinstance(args, (tuple, list)):
             args = (args,)
-        self.bridge, self.f, self.name = bridge, f, name_of(f)
+        self.bridge, self.f, self.name, self.words = bridge, f, name_of(f), _WORDS.get(bridge, _WORDS["to_jax"])
         leaves, self.structure = tree.flatten(tuple(args))
         self.leaves = [_spec(bridge, x) for x in leaves]
         self.specs = [x for x in self.leaves if isinstance(x, Spec)]
@@ -94,18 +124,49 @@ class Positional:
 
         return ArgumentTypeError(
             f"xt.{self.bridge}({self.name}): the arguments are {told(structure)}, and those of args= are "
-            f"{told(self.structure)}"
+            f"{told(self.structure)}. Give one array for each * of args=: a list of numbers is {self.words.made}"
         )
+
+    def instead(self, x: Any) -> str:
+        """What to write in place of an object that is not an array of the library; "" for the rest."""
+        if isinstance(x, Tracer):
+            return f". xtensor traces it: call the function of named arrays itself, {self.name}(..)"
+        if is_dataarray(x):
+            return f". Write {self.words.of_numpy.format('x.values')}, or call the function of named arrays itself"
+        if isinstance(x, Array):
+            return f". Write {self.words.of_array}, or call the function of named arrays itself"
+        if isinstance(x, np.ndarray):
+            return f". Write {self.words.of_numpy.format('x')}"
+        if isinstance(x, (bool, int, float, complex, np.generic)):
+            return f". Write {self.words.of_number}"
+        return ""
 
     def check(self, number: int, dtype: str, sizes: Sequence[int]) -> None:
         """Refuses an array of a call that differs from what `args` says, by its dtype and sizes."""
         wanted = self.specs[number]
         what = f"xt.{self.bridge}({self.name}): argument {self.paths[number]}"
         if dtype != wanted.dtype.name:
-            raise DTypeError(f"{what} is {dtype}, and args= says {wanted.dtype.name}")
-        if len(sizes) != wanted.ndim or any(m not in (None, n) for n, m in zip(sizes, wanted.shape, strict=True)):
+            text = f"{what} is {dtype}, and args= says {wanted.dtype.name}"
+            if self.paths[number].startswith("parameters"):
+                raise DTypeError(f"{text}. Its module was converted: make it from parameters= of {dtype} instead")
+            cast = self.words.cast.format(wanted.dtype.name)
+            raise DTypeError(f'{text}. Write {cast}, or say dtype="{dtype}" in args=')
+        if not _fits(sizes, wanted.shape):
             named = describe(wanted.dims, wanted.shape)
-            raise SizeError(f"{what} has the shape {tuple(sizes)}, and args= says {named}")
+            raise SizeError(f"{what} has the shape {tuple(sizes)}, and args= says {named}. {self._axes(sizes, wanted)}")
+
+    def _axes(self, sizes: Sequence[int], wanted: Spec) -> str:
+        """What to do about a shape that does not fit."""
+        if len(sizes) != wanted.ndim:
+            return "Give it one axis for each dim, in this order"
+        for order in itertools.permutations(range(len(sizes))) if len(sizes) <= 4 else ():
+            if _fits([sizes[i] for i in order], wanted.shape):
+                return f"If its axes have another order, write {self.words.transposed}{order}"
+        return "In args=, None stands for any size"
+
+
+def _fits(sizes: Sequence[int], wanted: Sequence[int | None]) -> bool:
+    return len(sizes) == len(wanted) and all(m in (None, n) for n, m in zip(sizes, wanted, strict=True))
 
 
 def with_names(bridge: str, args: Any, dims: Any) -> Any:

@@ -74,8 +74,8 @@ def _check(given: Positional, tensors: Sequence[Any]) -> None:
     for number, (path, t) in enumerate(zip(given.paths, tensors, strict=True)):
         what = f"xt.to_torch({given.name}): argument {path}"
         if not isinstance(t, torch.Tensor):
-            instead = ". Write torch.from_dlpack(x)" if hasattr(t, "__dlpack__") else ""
-            raise ArgumentTypeError(f"{what} is {with_article(type(t).__name__)}, not a torch.Tensor{instead}")
+            kind = with_article(type(t).__name__)
+            raise ArgumentTypeError(f"{what} is {kind}, not a torch.Tensor{given.instead(t)}")
         if t.device.type != "cpu":
             raise DeviceError(f"{what} is on {t.device}. Move it by x.cpu()")
         if t.layout != torch.strided:

@@ -256,15 +256,25 @@ def test_what_jax_compiled_outlives_the_function() -> None:
 def test_errors_say_which_argument_and_what_args_has() -> None:
     g = xt.to_jax(layer, (PARAMETERS, INPUT))
     p, x = arguments()
-    with pytest.raises(xt.DTypeError, match=r"layer\): argument \[1\] is float32, and args= says float64") as e:
+    with pytest.raises(
+        xt.DTypeError, match=r"argument \[1\] is float32, and args= says float64. Write x.astype\(.float64"
+    ) as e:
         g(p, x.astype("f4"))
     assert e.value.parts[1] is not None and e.value.parts[1].startswith(__file__)
-    with pytest.raises(xt.SizeError, match=r"shape \(5, 4\), and args= says \(batch: \?, i: 3\)"):
+    with pytest.raises(xt.SizeError, match=r"shape \(5, 4\), and args= says \(batch: \?, i: 3\). In args=, N"):
         jax.jit(g)(p, values(5, 4))
+    with pytest.raises(xt.SizeError, match=r"shape \(3, 5\).*another order, write x.transpose\(1, 0\)"):
+        g(p, x.T)
+    with pytest.raises(xt.SizeError, match=r"shape \(3,\).*Give it one axis for each dim"):
+        g(p, x[0])
     with pytest.raises(xt.ArgumentTypeError, match=r"argument \[1\] is a str, not an array of JAX or NumPy"):
         g(p, "x")
-    with pytest.raises(xt.ArgumentTypeError, match=r"the arguments are .* and those of args= are"):
+    with pytest.raises(
+        xt.ArgumentTypeError, match=r"the arguments are .* and those of args= are .*Give one array for each"
+    ):
         g(p)
+    with pytest.raises(xt.ArgumentTypeError, match=r"is a Tracer, .*named arrays itself, layer\("):
+        xt.grad(lambda x: xt.sum(g(p, x)["y"]))(xt.ones(batch=5, i=3))
     with pytest.raises(xt.DTypeError, match=r"argument \[1\] is float32, and args= says float64"):
         g(p, np.ones((5, 3), "f4"))
     with pytest.raises(xt.ArgumentTypeError, match=r"an Array, not an array of JAX or NumPy. Write x.values"):

@@ -167,14 +167,26 @@ def test_dtypes(dtype: str) -> None:
 def test_errors_say_which_argument_and_what_args_has() -> None:
     g = xt.to_torch(layer, (PARAMETERS, INPUT))
     p, x = arguments()
-    with pytest.raises(xt.DTypeError, match=r"layer\): argument \[1\] is float32, and args= says float64") as e:
+    with pytest.raises(
+        xt.DTypeError, match=r"argument \[1\] is float32, and args= says float64. Write x.to\(torch.float64\)"
+    ) as e:
         g(p, x.float())
     assert e.value.parts[1] is not None and e.value.parts[1].startswith(__file__)
     with pytest.raises(xt.SizeError, match=r"shape \(5, 4\), and args= says \(batch: \?, i: 3\)"):
         g(p, tensor(5, 4))
-    with pytest.raises(xt.ArgumentTypeError, match=r"argument \[1\] is a float, not a torch.Tensor"):
-        g(p, 3.0)
-    with pytest.raises(xt.ArgumentTypeError, match=r"the arguments are .* and those of args= are"):
+    with pytest.raises(xt.SizeError, match=r"shape \(3, 5\).*another order, write x.permute\(1, 0\)"):
+        g(p, x.T)
+    for bad, said in (
+        (3.0, r"a float, not a torch.Tensor. Write torch.tensor\(x\)"),
+        (np.ones((5, 3)), r"an ndarray, not a torch.Tensor. Write torch.as_tensor\(x\)"),
+        (xt.ones(batch=5, i=3), r"an Array, not a torch.Tensor. Write torch.from_dlpack\(x\), or call"),
+        (xt.ones(batch=5, i=3).to_xarray(), r"a DataArray, not a torch.Tensor. Write torch.as_tensor\(x.values\)"),
+    ):
+        with pytest.raises(xt.ArgumentTypeError, match=said):
+            g(p, bad)
+    with pytest.raises(xt.ArgumentTypeError, match=r"is a Tracer, .*named arrays itself, layer\("):
+        xt.grad(lambda x: xt.sum(g(p, x)["y"]))(xt.ones(batch=5, i=3))
+    with pytest.raises(xt.ArgumentTypeError, match=r"the arguments are .* and those of args= are .*Give one array"):
         g(p)
     with pytest.raises(xt.UnsupportedError, match=r"sparse_coo. Write x.to_dense\(\)"):
         g(p, x.detach().to_sparse())
@@ -207,6 +219,8 @@ def test_errors_of_a_module_name_what_the_caller_gave() -> None:
     with pytest.raises(xt.ArgumentTypeError, match=r"the arguments are \(\), and those of args= are \(\*\)"):
         module()
     torch.testing.assert_close(module(x=tensor(5, 3))["y"], module(tensor(5, 3))["y"])
+    with pytest.raises(xt.DTypeError, match=r"parameters\['w'\] is float32.*make it from parameters= of float32"):
+        module.float()(tensor(5, 3))
 
 
 def test_the_page_runs() -> None:
