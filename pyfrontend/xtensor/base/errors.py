@@ -66,7 +66,7 @@ def _operands(arguments: Iterable[Any]) -> Iterator[str]:
     """`float32 (a: 2, b: 3)` for each array among the arguments."""
     for x in _arrays(arguments):
         sizes = (f"{d}: {n if isinstance(n, int) else '?'}" for d, n in zip(x.dims, x.shape, strict=True))
-        yield f"{x.dtype.name} ({', '.join(sizes)})"
+        yield f"{getattr(x.dtype, 'name', x.dtype)} ({', '.join(sizes)})"  # a variable of PyTensor has a string
 
 
 def _is_among(name: str, arguments: Iterable[Any], depth: int = 8) -> bool:

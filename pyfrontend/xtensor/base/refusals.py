@@ -82,6 +82,11 @@ def of_others(x: Any, what: str) -> Error | None:
             f"{what}a traced array of JAX, of shape {tuple(x.shape)}, has no values yet, and its dims have no names. "
             "Write g = xt.to_jax(f, args) for a function f of named arrays, and call g in the function that JAX traces"
         )
+    if library == "pytensor" and hasattr(x, "owner"):
+        return ArgumentTypeError(
+            f"{what}the variable {x} of PyTensor has no values yet. Write g = xt.to_pytensor(f) for a function f of "
+            "named arrays, and call g with variables"
+        )
     return None
 
 

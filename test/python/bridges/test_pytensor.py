@@ -435,6 +435,15 @@ def test_errors_name_arguments_with_dims_and_sizes() -> None:
         run(values(2), values(3))
 
 
+def test_a_variable_is_not_an_array() -> None:
+    named, plain = px.xtensor("u", dims=("i",), shape=(3,)), pt.dvector("u")
+    said = r"the variable u of PyTensor has no values yet. Write g = xt.to_pytensor\(f\)"
+    for u in (named, plain):
+        for f in (xt.tanh, xt.jit(lambda x: x), lambda x: xt.ones(i=3) + x, xt.as_array, xt.grad(xt.sum)):
+            with pytest.raises(xt.ArgumentTypeError, match=said):
+                f(u)
+
+
 def test_the_page_runs() -> None:
     command = [sys.executable, str(ROOT / "scripts/run_pages.py"), str(ROOT / "docs/pytensor.md")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
