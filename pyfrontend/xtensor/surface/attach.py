@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from .. import debug, fft, linalg, nn, optim, random, signal, tree
-from ..base.errors import trimmed
+from ..base.errors import ArgumentTypeError, trimmed
 from ..base.named import Labelled, Named
 from ..call.dispatch import plain
 from ..trace.tracer import Tracer
 from ..values.array import Array
 from .by_label import ByLabelMethods
-from .hints import module_lookup
+from .hints import module_lookup, torch_instead
 from .methods import ArrayMethods, LabelMethods, numpy_called
 from .notebook import SHOWN
 
@@ -57,6 +57,13 @@ def _array_function(self: Tracer, function: Any, types: Any, args: Any, kwargs: 
         raise numpy_called(function, self) from None
 
 
+@trimmed
+def _torch_function(cls: type, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """Functions of PyTorch get an error that says what to write, also those in operators with a tensor on the left."""
+    name = getattr(function, "__name__", str(function))
+    raise ArgumentTypeError(f"torch.{name} of an array that xtensor traces: {torch_instead(name)}")
+
+
 def attach() -> None:
     """Called once, when the package is imported."""
     for methods, base in ((ByLabelMethods, Named), (ArrayMethods, Named), (LabelMethods, Labelled)):
@@ -65,6 +72,7 @@ def attach() -> None:
                 setattr(base, name, method)
     setattr(Array, "__array_function__", _OfTheClass())  # noqa: B010
     setattr(Tracer, "__array_function__", _array_function)  # noqa: B010 (type checkers know no such method)
+    setattr(Tracer, "__torch_function__", classmethod(_torch_function))  # noqa: B010
     for cls, html_of in SHOWN.items():
         setattr(cls, "_repr_html_", html_of)  # noqa: B010 (it knows more than its class may)
     for module in (debug, fft, linalg, nn, optim, random, signal, tree):

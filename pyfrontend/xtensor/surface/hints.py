@@ -231,6 +231,13 @@ def numpy_instead(name: str, traced: bool) -> str:
     return found or "write np.asarray(x) to pass its values, without names, to NumPy"
 
 
+def torch_instead(name: str) -> str:
+    """What to write for a function of PyTorch's, by its own name, such as linalg_det."""
+    name = name.removeprefix("linalg_").removeprefix("special_").removeprefix("fft_")
+    found = _FUNCTIONS.get(name) or _EITHER.get(name) or _function(name, call=True) or peers.of_module(name)
+    return found or "write it with functions of xt. A tensor becomes an array by xt.array(x, dims=..)"
+
+
 def _function(name: str, arguments: str = "", call: bool = False) -> str | None:
     """A function of that name, wherever it is. `call`: with what it needs."""
     name = _RENAMED.get(name, name)

@@ -209,6 +209,23 @@ def test_errors_say_which_argument_and_what_args_has() -> None:
         xt.to_torch(layer, ("batch", "pixel"))
 
 
+def test_functions_of_pytorch_refuse_what_xtensor_traces() -> None:
+    x = torch.ones(2)
+    for f, said in (
+        (torch.tanh, r"torch.tanh of an array that xtensor traces: write xt.tanh\(x\)"),
+        (lambda a: torch.nn.functional.softmax(a, 0), r"torch.softmax .*: write xt.nn.softmax\(x\)"),
+        (torch.linalg.det, r"torch.linalg_det .*: write xt.linalg.det\(a\)"),
+        (lambda a: torch.cat([a, a]), r"torch.cat .*: write xt.concat"),
+        (torch.randn_like, r"torch.randn_like .*: write it with functions of xt"),
+        (lambda a: x.add(a), r"torch.add .*: write xt.add\(x, y\)"),
+    ):
+        with pytest.raises(xt.ArgumentTypeError, match=said) as e:
+            xt.jit(f)(xt.ones(a=2))
+        assert e.value.parts[1] is not None and e.value.parts[1].startswith(__file__)
+    with pytest.raises(xt.DimensionError, match=r"xt.multiply: a torch.Tensor of shape \(2,\) has no named dims"):
+        xt.jit(lambda a: x * a)(xt.ones(a=2))
+
+
 def test_errors_of_a_module_name_what_the_caller_gave() -> None:
     for given, text in ((np.ones(2), r"\['w'\] is an ndarray of shape \(2,\)"), ("w", r"\['w'\] is a str")):
         with pytest.raises(xt.ArgumentTypeError, match=rf"parameters{text}. It is a pytree of arrays with named dims"):
