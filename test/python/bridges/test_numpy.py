@@ -102,6 +102,39 @@ def test_arrays_with_names_are_matched_by_name() -> None:
         xt.named(lambda x: x, [()])(xt.ones(a=3))
 
 
+def test_dots_at_the_end_are_the_axes_that_vectorized_adds() -> None:
+    rates = np.array([[-1.0, 0.2], [0.1, -20.0]])
+    seen = set()
+
+    def slope(t: Any, y: Any) -> Any:
+        seen.add(y.ndim)
+        return xt.dot(xt.array(rates, ("to", "state")), y, dim="state").rename(to="state")
+
+    given = {"t_span": (0, 1), "y0": np.ones(2), "method": "BDF", "vectorized": True, "rtol": 1e-8}
+    found = solve_ivp(xt.named(slope, [None, ("state", ...)]), **given)
+    np.testing.assert_allclose(found.y, solve_ivp(lambda t, y: rates @ y, **given).y, rtol=1e-6)
+    assert seen == {1, 2}
+    a, b = np.arange(12.0).reshape(3, 1, 4), np.arange(15.0).reshape(3, 5, 1)
+    both = [("i", ...), ("i", ...)]
+    np.testing.assert_array_equal(xt.named(lambda a, b: a * b, both)(a, b), a * b)
+    np.testing.assert_array_equal(xt.named(lambda a, b: (a * b).sum("i"), both)(a, b[:, 0, 0]), (a * b[:, :1]).sum(0))
+    with pytest.raises(xt.DimensionError, match=r"dims= says any trailing dims, which have no names, and 'i'. Rename"):
+        xt.named(xt.exp, [("i", ...)])(xr.DataArray(a[0], dims=("i", "k")))
+    with pytest.raises(xt.ArgumentTypeError, match=r'`...` in its dims, which is first or last: write \(..., "time"\)'):
+        xt.named(xt.exp, [("i", ..., "j")])
+    with pytest.raises(xt.ArgumentError, match=r"`\.\.\.` is first in one entry of dims=, and last in another"):
+        xt.named(xt.add, [(..., "i"), ("i", ...)])
+
+
+def test_a_dataset_is_not_an_array_of_dask() -> None:
+    dataset = xr.Dataset({"heat": ("i", np.ones(2))})
+    for f in (xt.named(xt.exp), xt.named(xt.exp, "i")):
+        with pytest.raises(xt.ArgumentTypeError, match=r"argument 0 is a Dataset, .*Write xr.apply_ufunc\(xt.named"):
+            f(dataset)
+    called = xr.apply_ufunc(xt.named(xt.exp), dataset)
+    xr.testing.assert_allclose(called, np.exp(dataset))
+
+
 def test_arrays_in_chunks_are_not_computed_silently() -> None:
     pytest.importorskip("dask", reason="Dask is not installed")
     double = xt.named(lambda x: 2 * x, "i")
