@@ -26,6 +26,7 @@ from ..call.arguments import Static, is_choice, name_of
 from ..call.opened import MOST
 from ..labels.xarray import is_dataarray
 from ..trace.program import result_leaves
+from ..trace.tracer import Tracer
 from ..values import options
 from ..values.array import Array, from_values
 from ..values.kinds import kind_in
@@ -101,9 +102,10 @@ class _Split:
             kind = kind_in(x, True)
             self.fixed.append(None if kind else x)
             if kind is None and not is_choice(x):
+                instead = ". Write xt.array(x, dims=..)" if isinstance(x, np.ndarray) else ""
                 raise ArgumentTypeError(
                     f"{self.what}: argument {path} is {with_article(type(x).__name__)}. Arguments are arrays with "
-                    "named dims, numbers, and pytrees of them"
+                    f"named dims, numbers, and pytrees of them{instead}"
                 )
             if kind is not None:
                 self.arrays.append(x if is_dataarray(x) else kind.array(x))
@@ -118,13 +120,24 @@ class _Split:
 
     def _meet(self, x: Any, path: str) -> None:
         """Takes note of the chunks of `x`."""
+        if isinstance(x, Tracer):
+            raise ArgumentTypeError(
+                f"{self.what}: argument {path} is traced, and Dask computes chunks later. Write xt.blocks around it: "
+                f"xt.blocks(xt.value_and_grad({self.name})), and call it outside of xt.jit"
+            )
         if not is_dataarray(x) and hasattr(x, "__dask_graph__") and hasattr(x, "chunks"):
             raise ArgumentTypeError(
                 f"{self.what}: argument {path} is a dask.array, whose dims have no names. "
                 "Write xr.DataArray(x, dims=..)"
             )
         for dim, sizes in zip(x.dims, x.chunks, strict=True) if is_dataarray(x) and x.chunks else ():
-            if len(sizes) > 1 and self.chunks.setdefault(str(dim), sizes) != sizes:
+            known = self.chunks.setdefault(str(dim), sizes) if len(sizes) > 1 else sizes
+            if sum(known) != sum(sizes):
+                raise SizeError(
+                    f"{self.what}: argument {path} has size {sum(sizes)} along {dim!r}, and an argument before "
+                    f"has {sum(known)}. Slice the larger one, .isel({dim}=slice({min(sum(sizes), sum(known))}))"
+                )
+            if known != sizes:
                 raise SizeError(
                     f"{self.what}: argument {path} has chunks of other sizes along {dim!r} than "
                     f"the arguments before. Write {_rechunk(str(dim), self.chunks[str(dim)])}"

@@ -201,8 +201,21 @@ def test_errors() -> None:
         f(W, X.chunk(t=3), Y[1:])
     with pytest.raises(xt.ArgumentTypeError, match=r"argument \[1\] is a dask.array.*Write xr.DataArray\(x, dims=..\)"):
         f(W, X.chunk(t=3).data, Y)
-    with pytest.raises(xt.ArgumentTypeError, match=r"argument \[2\] is an ndarray"):
+    with pytest.raises(xt.ArgumentTypeError, match=r"argument \[2\] is an ndarray.*Write xt.array\(x, dims=..\)"):
         f(W, X.chunk(t=3), Y.values)
+    for chunks in (3, 4):
+        with pytest.raises(
+            xt.SizeError, match=r"\[2\] has size 9 along 't', .* before has 10. Slice .*\(t=slice\(9\)\)"
+        ):
+            f(W, X.chunk(t=3), Y[1:].chunk(t=chunks))
+    for transformed in (xt.grad(f), xt.jit(f), xt.vectorize(f, "i")):
+        with (
+            pytest.warns(UserWarning, match="is computed here"),
+            pytest.raises(
+                xt.ArgumentTypeError, match=r"\[0\] is traced.*Write .*xt.blocks\(xt.value_and_grad\(loss\)\)"
+            ),
+        ):
+            transformed(W, X.chunk(t=3), Y.chunk(t=3))
     with pytest.raises(xt.ArgumentError, match=r"reduce='prod'\): write one of 'sum', 'mean', 'max', 'min'"):
         xt.blocks(loss, "prod")
 
