@@ -80,6 +80,19 @@ def test_shapes_that_do_not_fit_are_errors() -> None:
     check_raises(ValueError, "none can be negative", [x], pt.split(x, [-1, 4], n_splits=2, axis=0)[0], X)
 
 
+def test_an_error_names_the_node_of_the_graph() -> None:
+    steps = pytensor.scan(lambda row, s: s * row, sequences=[x], outputs_info=[v], return_updates=False)
+    for graph, kind, said in (
+        (pt.exp(x) * v, xt.SizeError, r"has size 4 here and 3 there .* this is Mul\(Exp.0, ExpandDims{axis=0}.0\)"),
+        (pt.linalg.solve(x, v), xt.SizeError, r"must be square.* this is Solve{.*}\(x, v\)"),
+        (v[7], xt.IndexError, r"index 7 is out of range.* this is Subtensor{i}\(v, 7\)"),
+        (steps, xt.SizeError, r"size 3 here and 4 there .* this is Mul\([^)]*\)"),
+    ):
+        with pytest.raises(kind, match=rf"(?s){said}") as error:
+            run("XTENSOR", [x, v], graph, (X, V[:3]))
+        assert str(error.value).count("In the graph of PyTensor") == 1
+
+
 def test_powers_of_integers() -> None:
     check([i, k], i**k, np.array([2, -3]), 3)
     check_raises(ValueError, "negative integer powers", [i, k], i**k, np.array([2, 3]), -1)

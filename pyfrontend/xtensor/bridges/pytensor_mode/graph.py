@@ -11,7 +11,7 @@ import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
 
 from ... import ops
-from ...base.errors import ArgumentError, UnsupportedError
+from ...base.errors import ArgumentError, Error, UnsupportedError
 from ...transforms.control import cond
 from .values import cast, fit, is_array, named
 
@@ -164,7 +164,7 @@ class Graph:
                 results = self._chosen(node, run, place, values)
             else:
                 given = [_value(v, values) for v in node.inputs]
-                results = _folded(node, given) if _is_foldable(node, given) else run(*given)
+                results = _folded(node, given) if _is_foldable(node, given) else _told(node, run, given)
             results = results if isinstance(results, (list, tuple)) else [results]
             for v, x in zip(node.outputs, results, strict=True):
                 values[v] = fit(x, v.type)
@@ -204,6 +204,21 @@ class Graph:
         taken = node.inputs[1:][:count] if place[-1][1] else node.inputs[1:][count:]
         found = [fit(named(_value(v, values), v.type), y.type) for v, y in zip(taken, node.outputs, strict=True)]
         return [*found, failed]
+
+
+_OF_GRAPH = "In the graph of PyTensor"
+
+
+def _told(node: Apply, run: Run, given: Sequence[Any]) -> Any:
+    """What a node gives. An error of a function of xt names the node, which is what the user wrote."""
+    try:
+        return run(*given)
+    except Error as error:
+        text, where = error.parts
+        if text.startswith("xt.") and _OF_GRAPH not in text:
+            shown = str(node)
+            error.say(f"{text}. {_OF_GRAPH}, this is {shown if len(shown) <= 200 else node.op}", where)
+        raise
 
 
 def _value(v: Variable, values: Mapping[Variable, Any]) -> Any:
