@@ -180,11 +180,12 @@ def to_pytensor(f: Callable[..., Any], dims: str | Sequence[Any] | None = None) 
 def pytensor_mode() -> Any:
     """Returns a mode of PyTensor that runs graphs on this compiler, and registers it as "XTENSOR".
 
-    After the call, `pytensor.function(.., mode="XTENSOR")` and `pytensor.config.mode = "XTENSOR"` work. A graph becomes
-    one program, with gradients, scans, updates of shared variables and random variables. It is compiled for the sizes
-    of each call, as `xt.jit` does. Integer arguments that sizes follow from are constants of the program, which is
-    compiled for each value. If sizes depend on elements of arrays, a graph becomes several programs, one for what the
-    sizes follow from. Random variables have the right distributions, and other numbers than in other modes.
+    After the call, `pytensor.function(.., mode="XTENSOR")` works. To make it the default of the process, write
+    `pytensor.config.mode = xt.pytensor_mode()`: the flag takes no names of new modes. A graph becomes one program, with
+    gradients, scans, updates of shared variables and random variables. It is compiled for the sizes of each call, as
+    `xt.jit` does. Integer arguments that sizes follow from are constants of the program, which is compiled for each
+    value. If sizes depend on elements of arrays, a graph becomes several programs, one for what the sizes follow from.
+    Random variables have the right distributions, and other numbers than in other modes.
     An op that it does not have raises UnsupportedError, which names the op and the variable, when the function is made.
     Needs the package pytensor.
 
