@@ -308,7 +308,21 @@ def _raise_disagreement(why: int, here: str, texts: Sequence[str]) -> None:
         raise ArgumentError(f"{told}. Numbers and arrays without split dims are equal in all processes of a mesh")
     raise ArgumentError(
         f"{told}. All processes call the same function with the same dims, sizes and dtypes, static values and arrays "
-        "from outside, in the same order"
+        f"from outside, in the same order{_of_parts(texts[0], texts[0 if other is None else other])}"
+    )
+
+
+def _of_parts(first: str, other: str) -> str:
+    """What to write if two calls differ in sizes only, as those of parts of different sizes do."""
+    size = re.compile(r"(\w+): (\d+)")
+    if size.sub(r"\1", first) != size.sub(r"\1", other):
+        return ""
+    pairs = zip(size.findall(first), size.findall(other), strict=True)
+    dim = next((dim for (dim, n), (_, m) in pairs if n != m), None)
+    return (
+        ""
+        if dim is None
+        else f". If {dim!r} has parts of different sizes, give xt.jit its whole size: sizes={{{dim!r}: n}}"
     )
 
 

@@ -80,6 +80,7 @@ f(x)
         error = f"{rank} ArgumentError: "
         assert f"{error}{other}3). All processes call the same function" in text
         assert f"{error}process 1 of the mesh {total}4), and process 0 {total}3)" in text
+        assert text.count("give xt.jit its whole size: sizes={'b': n}") == 2  # once for each process
         assert f"process 1 of the mesh {total}3), and process 0 calls xt.gather of float64 (b: 3)" in text
         assert f"{error}process 1 of the mesh calls xt.Mesh(data=2), and process 0 calls xt.Mesh(model=2)." in text
         assert f"{error}process 1 of the mesh calls xt.Mesh(data=2), and process 0 {total}3)" in text
