@@ -334,16 +334,36 @@ def test_an_op_without_counterpart_is_named_with_its_line() -> None:
         (
             xt.array(x, ("a", "c")),
             xt.DimensionError,
-            r"argument 0 is \(a: 5, c: 4\), and the program takes \(a: 5, b: 4\)",
+            r"argument \[0\] is \(a: 5, c: 4\), and the program takes \(a: 5, b: 4\)",
         ),
         (xt.array(x[:3], ("a", "b")), xt.SizeError, r"\(a: 3, b: 4\), and the program takes \(a: 5, b: 4\)"),
-        (xt.array(x.astype("f4"), ("a", "b")), xt.DTypeError, "argument 0 is float32, and the program takes float64"),
+        (
+            xt.array(x.astype("f4"), ("a", "b")),
+            xt.DTypeError,
+            r"argument \[0\] is float32, and the program takes float64. Write x.astype\('float64'\)",
+        ),
     ],
 )
 def test_an_argument_that_does_not_fit(argument: Any, kind: Any, message: str) -> None:
     g = xt.from_stablehlo(jax.jit(jnp.tanh).lower(x), dims=[("a", "b")])
     with pytest.raises(kind, match=message):
         g(argument)
+
+
+def test_an_error_gives_the_place_of_an_argument_in_its_pytree() -> None:
+    """JAX sorts the keys of dicts, and leaves out arguments without effect."""
+    lowered = jax.jit(lambda p, unused, y: p["w"] @ p["b"] * y).lower({"w": x, "b": x[0]}, x, y=x[0, 0])
+    g = xt.from_stablehlo(lowered, ["b", ("a", "b"), ()])
+    p = {"w": xt.array(x, ("a", "b")), "b": xt.array(x[0], "b")}
+    compare(g(p, p["w"], y=xt.array(x[0, 0])), x @ x[0] * x[0, 0])
+    for wrong, said in (
+        ({"b": xt.array(x[0], "c")}, r"argument \[0\]\['b'\]"),
+        ({"w": p["b"]}, r"argument \[0\]\['w'\]"),
+    ):
+        with pytest.raises(xt.DimensionError, match=said):
+            g({**p, **wrong}, p["w"], y=xt.array(x[0, 0]))
+    with pytest.raises(xt.DimensionError, match=r"argument \['y'\]"):
+        g(p, p["w"], y=p["b"])
 
 
 def test_other_arguments_than_those_of_the_function_of_jax() -> None:
@@ -364,7 +384,7 @@ def test_other_arguments_than_those_of_the_function_of_jax() -> None:
         ("func.func @f() { return }", None, "the module has no function main, but f"),
         ("nonsense", None, "this is not a module of StableHLO"),
         (3, None, "the text of a module is needed"),
-        (jax.jit(jnp.tanh).lower(x), [("a",)], "argument 0 of tanh is tensor<5x4xf..>, with 2 axes"),
+        (jax.jit(jnp.tanh).lower(x), [("a",)], r"argument \[0\] of tanh is tensor<5x4xf..>, with 2 axes"),
         (jax.jit(jnp.tanh).lower(x), [("a", "b"), ()], "2 entries for the 1 arrays"),
         (jax.jit(jnp.tanh).lower(x), "ab", "a list of the dims of each argument"),
     ],

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jax.interpreters import mlir
-from jax.tree_util import tree_flatten, tree_unflatten
+from jax.tree_util import keystr, tree_flatten, tree_flatten_with_path, tree_unflatten
 from jaxlib.mlir import ir
 
 from ...base.calls import shown
@@ -41,6 +41,7 @@ class Imported:
         name = self.module.operation.attributes
         self.__name__ = name["sym_name"].value.removeprefix("jit_") if "sym_name" in name else "main"
         self.kept = self._kept(given)
+        self.paths = self._paths()
         self._name(dims)
 
     def _name(self, dims: Sequence[Any] | None) -> None:
@@ -77,7 +78,7 @@ class Imported:
             names = as_names((d,) if isinstance(d, str) else tuple(d or ()))
             if len(names) != len(shape_of(v)):
                 raise DimensionError(
-                    f"xt.from_stablehlo(dims=): argument {i} of {self.__name__} is {v.type}, with "
+                    f"xt.from_stablehlo(dims=): argument {self.paths[i]} of {self.__name__} is {v.type}, with "
                     f"{len(shape_of(v))} axes, and dims= gives it ({', '.join(names)})"
                 )
             found.append(names)
@@ -98,6 +99,14 @@ class Imported:
                 "jax.jit(f, keep_unused=True).lower(..)"
             )
         return kept
+
+    def _paths(self) -> list[str]:
+        """Where each array of the program is among the arguments: [0]['w'], or its number."""
+        if self.trees is None or self.kept is None:
+            return [str(i) for i in range(len(self.block.arguments))]
+        args_and_kwargs = tree_unflatten(self.trees[0], [0] * self.trees[0].num_leaves)
+        every = [keystr(tuple(path[1:])) for path, _ in tree_flatten_with_path(args_and_kwargs)[0]]
+        return [every[i] for i in self.kept]
 
     # -- calls
 
@@ -134,7 +143,7 @@ class Imported:
 
     def _argument(self, number: int, x: Any) -> Tracer:
         dims, shape, dtype = self.dims[number], self.shapes[number], self.dtypes[number]
-        what = f"{self.__name__}: argument {number}"
+        what = f"{self.__name__}: argument {self.paths[number]}"
         wanted = describe(dims, shape)
         x = as_tracer(x)
         if {*x.dims} != {*dims}:
@@ -149,7 +158,10 @@ class Imported:
             )
         if x.dtype != dtype:
             if not x.weak:
-                raise DTypeError(f"{what} is {x.dtype.name}, and the program takes {dtype.name}")
+                raise DTypeError(
+                    f"{what} is {x.dtype.name}, and the program takes {dtype.name}. Write x.astype({dtype.name!r}), or "
+                    "lower JAX's function for this dtype"
+                )
             x = build.cast(x, dtype)
         return in_axes(x, dims)
 
