@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
+import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -38,12 +40,14 @@ class Function:
         self.__name__ = self.__qualname__ = given.name
         self.__doc__ = given.f.__doc__
         ops = _Ops(given, given.name, given.specs)
+        # An exported program finds its ops by name. In another process, this name must not be that of another function.
+        exported = functools.cache(lambda: _Ops(given, given.name, given.specs, f"_{uuid.uuid4().hex}"))
         known = Latest(MOST)  # dtypes and sizes of calls that were found right
 
         def call(*args: Any, **keywords: Any) -> Any:
             tensors = given.arrays_of(given.by_position(args, keywords))
             known(tuple([_key(t) for t in tensors]), lambda: _check(given, tensors))
-            results = ops(tensors)
+            results = (exported() if torch.compiler.is_exporting() else ops)(tensors)
             assert given.shape is not None  # set as the types of the results were found
             return given.shape.unflatten(results)
 
@@ -122,14 +126,14 @@ def _parameter(leaf: Any, path: str) -> Array:
 class _Ops:
     """The ops of one function of a list of arrays: its value, its value with residuals, and its pullback."""
 
-    def __init__(self, f: Callable[..., list[Any]], name: str, kinds: Sequence[Spec]) -> None:
-        self.f, self.name = f, name
+    def __init__(self, f: Callable[..., list[Any]], name: str, kinds: Sequence[Spec], token: str = "") -> None:
+        self.f, self.name, self.token = f, name, token
         self.kinds = kinds  # dims and dtypes of the arguments
         self.count: int | None = None  # of the results
         self.value: Jitted[..., Any] = jit(lambda *arrays: f(*arrays))
         self.outputs, self.splits = Latest(MOST), Latest(MOST)  # by the sizes of the arguments
         self.second: _Ops | None = None
-        base = f"xtensor::{re.sub(r'[^A-Za-z0-9_]', '_', name)}_{next(_numbers)}"
+        base = f"xtensor::{re.sub(r'[^A-Za-z0-9_]', '_', name)}_{next(_numbers)}{token}"
         define = torch.library.custom_op
         lists = "(Tensor[] xs) -> Tensor[]"
         self.plain = define(base, self._run, mutates_args=(), schema=lists)
@@ -229,7 +233,7 @@ class _Ops:
                 Spec._of((dim, *k.dims), (None, *k.shape), k.dtype) if has_dim else k
                 for k, has_dim in zip(self.kinds, mapped, strict=True)
             ]
-            return _Ops(Batched(Named(self.name, self.f), (dim,)), self.name, kinds)
+            return _Ops(Batched(Named(self.name, self.f), (dim,)), self.name, kinds, self.token)
 
         found: _Ops = self.batches(mapped, ops)
         return found
@@ -256,7 +260,7 @@ class _Ops:
             cotangents = self._split(xs).cotangents
             f = _pullback_of(self.f, len(xs), [i for i, _ in cotangents])
             kinds = [*self.kinds, *(spec_of_type(t) for _, t in cotangents)]
-            self.second = _Ops(f, f"{self.name}_back", kinds)
+            self.second = _Ops(f, f"{self.name}_back", kinds, self.token)
         return self.second
 
     def _backward(self, ctx: Any, grads: Sequence[torch.Tensor | None]) -> Any:

@@ -8,6 +8,7 @@ import io
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -207,6 +208,39 @@ def test_errors_say_which_argument_and_what_args_has() -> None:
         xt.to_torch(layer, (np.ones(3),))
     with pytest.raises(xt.ArgumentTypeError, match="args= has the type of no array, but 'batch'"):
         xt.to_torch(layer, ("batch", "pixel"))
+
+
+def test_an_exported_program_never_calls_another_function_of_the_name(tmp_path: Path) -> None:
+    """torch.export refers to ops by name. They are those of this process."""
+    program = """
+import sys
+import torch
+import xtensor as xt
+
+path, name = sys.argv[1:]
+f = {"writes": lambda x: xt.cos(x), "reads": lambda x: xt.sin(x)}[name]
+g = xt.to_torch(f, (xt.spec(b=None, i=3, dtype="f8"),))
+x = torch.ones(2, 3, dtype=torch.float64)
+g(x)
+
+
+class Layer(torch.nn.Module):
+    def forward(self, x):
+        return g(x) + torch.vmap(g)(x[None])[0]
+
+
+if name == "writes":
+    torch.export.save(torch.export.export(Layer(), (x,)), path)
+torch.testing.assert_close(torch.export.load(path).module()(x), 2 * torch.cos(x))
+print("found")
+"""
+
+    def run(name: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", program, str(tmp_path / "layer.pt2"), name]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    assert (done := run("writes")).stdout == "found\n", done.stderr
+    assert "failed to resolve torch.ops.xtensor" in (done := run("reads")).stderr and not done.stdout
 
 
 def test_functions_of_pytorch_refuse_what_xtensor_traces() -> None:
