@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import itertools
 import re
 import uuid
@@ -133,7 +134,17 @@ class _Ops:
         self.value: Jitted[..., Any] = jit(lambda *arrays: f(*arrays))
         self.outputs, self.splits = Latest(MOST), Latest(MOST)  # by the sizes of the arguments
         self.second: _Ops | None = None
-        base = f"xtensor::{re.sub(r'[^A-Za-z0-9_]', '_', name)}_{next(_numbers)}{token}"
+        self.batches = Latest(MOST)  # ops of a batch, by the arguments that have its dim
+
+    def define(self, tensors: Sequence[torch.Tensor]) -> None:
+        """Defines the ops, once: at the first call. Their names say which program they run, because PyTorch keeps
+        compiled graphs on disk, finds them by names of ops, and has the sizes and dtypes of results in them."""
+        if self.count is not None:
+            return
+        program = self.value.trace(*self._specs(tensors)).program
+        text = f"{options.current()}{program.module.operation.get_asm()}"
+        digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+        base = f"xtensor::{re.sub(r'[^A-Za-z0-9_]', '_', self.name)}_{next(_numbers)}_{digest}{self.token}"
         define = torch.library.custom_op
         lists = "(Tensor[] xs) -> Tensor[]"
         self.plain = define(base, self._run, mutates_args=(), schema=lists)
@@ -151,11 +162,10 @@ class _Ops:
         self.back.register_autograd(self._backward_twice, setup_context=_keep_all)
         self.plain.register_vmap(self._mapped)
         self.back.register_vmap(self._back_mapped)
-        self.batches = Latest(MOST)  # ops of a batch, by the arguments that have its dim
+        self.count = len(self._results(tensors))
 
     def __call__(self, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
-        if self.count is None:
-            self.count = len(self._results(tensors))
+        self.define(tensors)
         if any(torch.autograd.forward_ad.unpack_dual(t).tangent is not None for t in tensors):
             raise UnsupportedError(
                 f"xt.to_torch({self.name}): a tensor has a tangent. Call xt.jvp inside of the function"
@@ -300,6 +310,7 @@ class _Ops:
         n = ctx.number
         both = list(ctx.saved_tensors)
         second = self._pullback(both[:n])
+        second.define(both)
         gradients = second.pulled(both, second.forward(both), grads)
         return gradients[:n], [None] * ctx.residuals, gradients[n:]
 

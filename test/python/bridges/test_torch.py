@@ -210,6 +210,26 @@ def test_errors_say_which_argument_and_what_args_has() -> None:
         xt.to_torch(layer, ("batch", "pixel"))
 
 
+def test_names_of_ops_say_which_program_they_run() -> None:
+    """PyTorch's cache of compiled graphs knows an op by its name, and has the sizes of its results in the code."""
+    x = tensor(4, 3)
+
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    def name(f: Any) -> tuple[str, str]:
+        g = xt.to_torch(f, (xt.spec(b=None, i=3),))
+        (node,) = [n for n in make_fx(g)(x).graph.nodes if str(n.target).startswith("xtensor.")]
+        number, digest = str(node.target).removesuffix("_forward.default").removesuffix(".default").rsplit("_", 1)
+        return number, digest
+
+    def over(dim: str) -> Any:
+        return lambda x: xt.sum(xt.tanh(x), dim)
+
+    first, other, again = name(over("i")), name(over("b")), name(over("i"))
+    assert first[1] == again[1] != other[1]
+    assert len({first[0], other[0], again[0]}) == 3
+
+
 def test_an_exported_program_never_calls_another_function_of_the_name(tmp_path: Path) -> None:
     """torch.export refers to ops by name. They are those of this process."""
     program = """
