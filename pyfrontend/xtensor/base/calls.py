@@ -386,8 +386,8 @@ def _parameters_that_differ(fn: Callable[..., Any], args: Sequence[Any], kwargs:
 
 
 def with_article(name: str) -> str:
-    """ "a float", "an Array", "an ndarray"."""
-    return f"{'an' if name[:1] in 'aeioAEIO' or name.startswith('nd') else 'a'} {name}"
+    """ "a float", "an Array", "an ndarray", "an xarray.DataTree"."""
+    return f"{'an' if name[:1] in 'aeioxAEIOX' or name.startswith('nd') else 'a'} {name}"
 
 
 def shown(x: Any) -> str:

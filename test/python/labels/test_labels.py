@@ -429,3 +429,8 @@ def test_a_dataarray_and_a_number_share_a_program() -> None:
         xr.testing.assert_identical(f(A, k), A * k)
         xr.testing.assert_identical(f(k, A), k * A)
     assert f._compiler.function().size == 6  # of two orders, each with a float, an int and a bool
+
+
+def test_a_tree_of_datasets_is_not_an_array() -> None:
+    with pytest.raises(xt.ArgumentTypeError, match="expected an array, a DataArray or a number, got an xarray"):
+        xt.jit(lambda x: x)(xr.DataTree())
