@@ -57,10 +57,12 @@ class FromJax:
             ) from None
         for i, (x, dims, s) in enumerate(zip(leaves, self.flat.dims, self.types, strict=True)):
             if {*getattr(x, "dims", ())} != {*dims}:
-                given = describe(x.dims, x.shape) if hasattr(x, "dims") else shown(x)
+                given, instead = shown(x), f"Write xt.array(x, dims={tuple(dims)})"
+                if hasattr(x, "dims"):
+                    given, instead = describe(x.dims, x.shape), "Rename its dims"
                 raise DimensionError(
                     f"xt.from_jax: array {i} among the arguments of {self.__name__} is {given}, and args= gives it the "
-                    f"dims ({', '.join(dims)})"
+                    f"dims ({', '.join(dims)}). {instead}"
                 )
             if any(n is not None and isinstance(x.sizes[d], int) and x.sizes[d] != n for d, n in s.sizes.items()):
                 raise SizeError(

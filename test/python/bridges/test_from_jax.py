@@ -80,8 +80,10 @@ def test_instances_and_open_sizes() -> None:
 
 
 def test_what_does_not_fit_is_an_error() -> None:
-    with pytest.raises(xt.DimensionError, match=r"array 1 among the arguments of layer is \(b: 4\), .* dims \(b, i\)"):
+    with pytest.raises(xt.DimensionError, match=r"array 1 among the arguments of layer is \(b: 4\), .*\(b, i\). Ren"):
         named({"w": w}, x.isel(i=0), N)
+    with pytest.raises(xt.DimensionError, match=r"array 1 .*Write xt.array\(x, dims=\('b', 'i'\)\)"):
+        named({"w": w}, x.values, N)
     with pytest.raises(xt.ArgumentError, match=r"layer was given .*, and args= says"):
         named(w, x, N)
     with pytest.raises(xt.ArgumentTypeError, match=r"from_jax\(args=\): a type for each array is needed"):
