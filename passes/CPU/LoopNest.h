@@ -116,7 +116,7 @@ private:
   Found joinFound(Stage &stage, llvm::SmallVector<Found> found);
   mlir::Value lanesFrom(mlir::Value v, int64_t first);
   Found shared(Stage &stage, Found found);
-  Found sharedIfRare(Stage &stage, Found found, mlir::Value here, mlir::Value before);
+  Found sharedIfRare(Stage &stage, Found found, mlir::Value better);
   void finishSearch(unsigned i, int64_t unroll, llvm::ArrayRef<mlir::Value> ends);
   void finishRow(const Accumulator &a, int64_t row, llvm::ArrayRef<mlir::Value> vectors,
                  mlir::Value element);

@@ -15,8 +15,6 @@ static constexpr int64_t kStepsPerLane = 16;
 /// The same of rows, in which all lanes compare with one element: vectors of places that the branch
 /// skips (measured).
 static constexpr int64_t kStepsOfRow = 256;
-/// Vectors after a better element, in which lanes that find the next one keep it for themselves.
-static constexpr int64_t kRecentVectors = 4;
 /// Elements of a long row.
 static constexpr int64_t kLongRow = 512;
 /// Ops of a point of them, at most: more of them than a processor has in flight gain nothing.
@@ -284,15 +282,10 @@ LoopEmitter::Found LoopEmitter::shared(Stage &stage, Found found) {
   return {best, at};
 }
 
-/// What a lane has found at the places `here`: shared, unless a lane has found something a few
-/// vectors before. In rows that grow, each vector has a better element, and sharing would take
-/// longer than the search.
-LoopEmitter::Found LoopEmitter::sharedIfRare(Stage &stage, Found found, Value here, Value before) {
-  auto type = cast<IntegerType>(cast<VectorType>(here.getType()).getElementType());
-  Value recent = lanes.constantOf(b.getIntegerAttr(type, kRecentVectors * width), /*vector=*/true);
-  Value since = arith::SubIOp::create(b, loc, here, before);
-  Value isRecent = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, since, recent);
-  Value isOften = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, isRecent);
+/// What lanes have found, where they are `better`: shared, unless all are. In rows that grow, each
+/// vector has better elements in all lanes, and sharing would take longer than the search.
+LoopEmitter::Found LoopEmitter::sharedIfRare(Stage &stage, Found found, Value better) {
+  Value isOften = vector::ReductionOp::create(b, loc, vector::CombiningKind::AND, better);
   auto branch = scf::IfOp::create(b, loc, TypeRange{found.element.getType(), found.at.getType()},
                                   isOften, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
@@ -336,12 +329,12 @@ LoopEmitter::Found LoopEmitter::searchBehindBranch(Stage &stage, int64_t u, Foun
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   Value element = lanes.vectorOf(seen[1]);
-  Value here = lanes.vectorOf(lanes.evaluateSome(stage, u, search.at, values)[0]);
+  Value at = lanes.vectorOf(lanes.evaluateSome(stage, u, search.at, values)[0]);
   element = arith::SelectOp::create(b, loc, better, element, old.element);
-  Value at = arith::SelectOp::create(b, loc, better, here, old.at);
+  at = arith::SelectOp::create(b, loc, better, at, old.at);
   Found found{element, at};
   if (kernel.isReduced(vectorLoop))
-    found = sharedIfRare(stage, found, here, old.at);
+    found = sharedIfRare(stage, found, better);
   scf::YieldOp::create(b, loc, ValueRange{found.element, found.at});
   b.setInsertionPointToStart(branch.elseBlock());
   scf::YieldOp::create(b, loc, ValueRange{old.element, old.at});

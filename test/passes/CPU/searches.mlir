@@ -75,16 +75,15 @@ func.func @last(%x: memref<8x1024xf32>, %best: memref<8xf32>, %at: memref<8xi64>
 }
 
 // In a long search, few vectors have a better element: what they find is behind a branch. Behind it,
-// all lanes get the best element, unless a lane has found one shortly before. Lanes that had another
-// one get a place behind all others.
+// all lanes get the best element, unless all have found one. Lanes that had another one
+// get a place behind all others.
 // CHECK-LABEL: func.func @long
 // CHECK: scf.for {{.*}} -> (vector<64xi8>, vector<64xi64>)
 // CHECK: %[[BETTER:.+]] = arith.cmpi ugt
 // CHECK: %[[ANY:.+]] = vector.reduction <or>, %[[BETTER]]
 // CHECK: scf.if %[[ANY]]
 // CHECK: arith.select %[[BETTER]], {{.*}} vector<64xi64>
-// CHECK: %[[RECENT:.+]] = arith.cmpi ule, {{.*}} : vector<64xi64>
-// CHECK: %[[OFTEN:.+]] = vector.reduction <or>, %[[RECENT]]
+// CHECK: %[[OFTEN:.+]] = vector.reduction <and>, %[[BETTER]]
 // CHECK: scf.if %[[OFTEN]]
 // CHECK-NEXT: scf.yield
 // CHECK-NEXT: } else {
