@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import ptx_kernels
 import pytest
+from runtime_abi import runtime
 
 N = 1000
 # Which devices; test_cuda_runtime.py asks for "cuda".
@@ -129,11 +129,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
 
 @functools.cache
 def library() -> ctypes.CDLL:
-    from xtensor import _native  # noqa: F401  (loads it)
-
-    match = re.search(r"\S*/libxtensor_runtime\S*\.so", Path("/proc/self/maps").read_text())
-    assert match, "_native does not load libxtensor_runtime.so"
-    found = ctypes.CDLL(match[0])
+    found = runtime()
     for name, (result, arguments) in FUNCTIONS.items():
         function = getattr(found, name)
         function.restype, function.argtypes = result, arguments

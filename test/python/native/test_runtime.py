@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import itertools
 import os
-import re
 import subprocess
 import sys
 import threading
@@ -18,22 +17,15 @@ import ml_dtypes
 import numpy as np
 import pytest
 from places import COMPILER
-from xtensor import _native  # noqa: F401  (loads the library)
+from runtime_abi import path_of_runtime, runtime
 
 BODY = ctypes.CFUNCTYPE(None, c_void_p, c_int64, c_int64)
 TASK = ctypes.CFUNCTYPE(None, c_void_p, c_int64)
 
 
-def find_library() -> str:
-    maps = Path("/proc/self/maps").read_text()
-    match = re.search(r"\S*/libxtensor_runtime\S*\.so", maps)
-    assert match, "_native does not load libxtensor_runtime.so"
-    return match[0]
-
-
 @pytest.fixture(scope="module")
 def rt() -> ctypes.CDLL:
-    library = ctypes.CDLL(find_library())
+    library = runtime()
     library.xt_parallel_for.argtypes = [BODY, c_void_p, c_int64, c_int64]
     library.xt_parallel_for.restype = None
     library.xt_run_tasks.argtypes, library.xt_run_tasks.restype = [TASK, c_void_p, c_int64], None
@@ -43,10 +35,6 @@ def rt() -> ctypes.CDLL:
     library.xt_arena_release.argtypes, library.xt_arena_release.restype = [c_void_p], None
     library.xt_cached_bytes.restype = c_size_t
     library.xt_blas_name.restype = ctypes.c_char_p
-    for name in ("xt_gemm_f32", "xt_gemm_f64"):
-        f = getattr(library, name)
-        f.argtypes = [c_int64] * 5 + [c_void_p, c_int64] * 3 + [c_int64]
-        f.restype = None
     return library
 
 
@@ -157,7 +145,7 @@ class TestParallelFor:
         assert (
             run_python(
                 "import ctypes, os, re\n"
-                f"rt = ctypes.CDLL({find_library()!r})\n"
+                f"rt = ctypes.CDLL({path_of_runtime()!r})\n"
                 "BODY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)\n"
                 "i8 = ctypes.c_int64\n"
                 "rt.xt_parallel_for.argtypes = [BODY, ctypes.c_void_p, i8, i8]\n"
@@ -180,13 +168,13 @@ class TestParallelFor:
 
     @pytest.mark.parametrize(("value", "expected"), [("3", 3), ("nonsense", None), ("0", None), ("-1", None)])
     def test_the_environment_sets_the_number(self, rt: ctypes.CDLL, value: str, expected: int | None) -> None:
-        code = f"import ctypes; print(ctypes.CDLL({find_library()!r}).xt_num_threads())"
+        code = f"import ctypes; print(ctypes.CDLL({path_of_runtime()!r}).xt_num_threads())"
         assert int(run_python(code, XTENSOR_NUM_THREADS=value)) == (expected or len(os.sched_getaffinity(0)))
 
     def test_affinity_limits_the_number(self, rt: ctypes.CDLL) -> None:
         code = (
             "import ctypes, os; os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:1]);"
-            f"print(ctypes.CDLL({find_library()!r}).xt_num_threads())"
+            f"print(ctypes.CDLL({path_of_runtime()!r}).xt_num_threads())"
         )
         environment = {k: v for k, v in os.environ.items() if k != "XTENSOR_NUM_THREADS"}
         out = subprocess.run(
@@ -303,7 +291,7 @@ class TestGemm:
         assert (
             run_python(
                 "import ctypes, os\n"
-                f"rt = ctypes.CDLL({find_library()!r})\n"
+                f"rt = ctypes.CDLL({path_of_runtime()!r})\n"
                 "rt.xt_set_num_threads(2)\n"
                 "n = 300\n"
                 "a, c = (ctypes.c_float * (n * n))(*[1] * (n * n)), (ctypes.c_float * (n * n))()\n"
@@ -383,7 +371,7 @@ class TestMemory:
     def test_what_is_kept_is_bounded(self, rt: ctypes.CDLL) -> None:
         code = (
             "import ctypes\n"
-            f"rt = ctypes.CDLL({find_library()!r})\n"
+            f"rt = ctypes.CDLL({path_of_runtime()!r})\n"
             "rt.xt_alloc.argtypes, rt.xt_alloc.restype = [ctypes.c_size_t], ctypes.c_void_p\n"
             "rt.xt_free.argtypes = [ctypes.c_void_p, ctypes.c_size_t]\n"
             "rt.xt_cached_bytes.restype = ctypes.c_size_t\n"

@@ -5,17 +5,15 @@ from __future__ import annotations
 import ctypes
 import itertools
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from ctypes import c_int32, c_int64, c_void_p
-from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import pytest
-from xtensor import _native  # noqa: F401  (loads the library)
+from runtime_abi import runtime
 
 BF16 = ml_dtypes.bfloat16
 XT_BF16 = 5
@@ -33,9 +31,7 @@ class Array(ctypes.Structure):
 
 @pytest.fixture
 def rt() -> Iterator[ctypes.CDLL]:
-    match = re.search(r"\S*/libxtensor_runtime\S*\.so", Path("/proc/self/maps").read_text())
-    assert match, "_native does not load libxtensor_runtime.so"
-    library = ctypes.CDLL(match[0])
+    library = runtime()
     library.xt_bfloat16_product.argtypes, library.xt_bfloat16_product.restype = [c_void_p, c_void_p], None
     yield library
     library.xt_set_num_threads(0)

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-import re
 from collections.abc import Iterator
-from ctypes import c_int64, c_void_p
-from pathlib import Path
 
 import numpy as np
 import pytest
-from xtensor import _native  # noqa: F401  (loads the library)
+from runtime_abi import runtime
 
 
 @pytest.fixture
 def rt() -> Iterator[ctypes.CDLL]:
-    match = re.search(r"\S*/libxtensor_runtime\S*\.so", Path("/proc/self/maps").read_text())
-    assert match, "_native does not load libxtensor_runtime.so"
-    library = ctypes.CDLL(match[0])
-    for name in ("xt_gemm_f32", "xt_gemm_f64"):
-        getattr(library, name).argtypes = [*[c_int64] * 5, *[c_void_p, c_int64] * 3, c_int64]
-        getattr(library, name).restype = None
+    library = runtime()
     yield library
     library.xt_set_num_threads(0)
 
