@@ -25,6 +25,7 @@ from ..base.latest import Latest
 from ..call.arguments import Static, is_choice, name_of
 from ..call.opened import MOST
 from ..labels.xarray import is_dataarray
+from ..ops.promotion import sum_dtype
 from ..trace.program import result_leaves
 from ..trace.tracer import Tracer
 from ..values import options
@@ -260,13 +261,13 @@ def _one(block: _Block, reduce: str, weight: float | None, *pieces: Any) -> list
     """The results for one chunk."""
     found: list[Any] = block(*pieces)
     if reduce == "sum":
-        return [from_values(_counted(y.values), y.dims) if y.dtype.kind in "biu" else y for y in found]
+        return [_counted(y, sum_dtype(y.dtype)) for y in found]
     return found if weight is None else [from_values(_weighted(y.values, weight), y.dims) for y in found]
 
 
-def _counted(values: np.ndarray[Any, Any]) -> Any:
-    """With the dtype of a sum, as in xt.sum: the sum of bools is a number."""
-    return values.astype(np.uint64 if values.dtype.kind == "u" else np.int64, copy=False)
+def _counted(y: Any, dtype: np.dtype[Any]) -> Any:
+    """With the dtype of a sum: that of bools is a number."""
+    return y if y.dtype == dtype else from_values(y.values.astype(dtype), y.dims)
 
 
 def _weighted(values: np.ndarray[Any, Any], weight: float) -> Any:

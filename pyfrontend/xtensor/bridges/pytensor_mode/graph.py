@@ -136,6 +136,12 @@ def _is_branch(node: Apply) -> bool:
     return type(node.op).__name__ == "IfElse"
 
 
+def _side_of(node: Apply, side: bool) -> list[Variable]:
+    """What an `ifelse` gives where its condition is `side`."""
+    both, count = node.inputs[1:], node.op.n_outs
+    return both[:count] if side else both[count:]
+
+
 def _is_quick(node: Apply) -> bool:
     name = type(node.op).__name__
     return name in _MOVES or (name == "Elemwise" and type(node.op.scalar_op).__name__ in _QUICK)
@@ -175,8 +181,7 @@ class Graph:
         yes, no = ((*place, (node, side)) for side in (True, False))
         if not is_array(condition):
             self._walk(yes if condition else no, values)
-            count = node.op.n_outs
-            return [_value(v, values) for v in (node.inputs[1:][:count] if condition else node.inputs[1:][count:])]
+            return [_value(v, values) for v in _side_of(node, bool(condition))]
         inside = [n for side in (yes, no) for n, _ in self.steps.get(side, ())]
         if all(map(_is_quick, inside)) or not all(hasattr(v.type, "ndim") for v in node.outputs):
             for side in (yes, no):
@@ -200,9 +205,8 @@ class Graph:
         for condition, error in zip(reversed(checks.conditions), reversed(checks.errors), strict=True):
             errors.append(error)
             failed = ops.where(ops.all(cast(condition, bool)), failed, len(errors))
-        count = node.op.n_outs
-        taken = node.inputs[1:][:count] if place[-1][1] else node.inputs[1:][count:]
-        found = [fit(named(_value(v, values), v.type), y.type) for v, y in zip(taken, node.outputs, strict=True)]
+        taken = zip(_side_of(node, place[-1][1]), node.outputs, strict=True)
+        found = [fit(named(_value(v, values), v.type), y.type) for v, y in taken]
         return [*found, failed]
 
 
