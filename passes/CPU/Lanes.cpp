@@ -1,7 +1,10 @@
 #include "CPU/Lanes.h"
 #include "CPU/LoopChoices.h"
+#include "CPU/MemRefPointers.h"
+#include "CPU/Processor.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -20,7 +23,7 @@ Value xtensor::cpu::maskOfLanes(OpBuilder &b, Location loc, int64_t width, int64
 
 LaneEmitter::LaneEmitter(OpBuilder &b, Kernel &kernel, Views &views, int vectorLoop, int64_t width)
     : width(width), vectorLoop(vectorLoop), b(b), loc(kernel.stages.front().op.getLoc()),
-      views(views), ivs(kernel.ranges.size()) {
+      views(views), hasGathers(vectorBitsFor(kernel.stages.front().op) >= 256), ivs(kernel.ranges.size()) {
   DenseMap<Value, SmallVector<unsigned, 1>> known; // places by base, or scalar
   for (Stage &stage : kernel.stages)
     for (unsigned i = 0; i < stage.operands.size(); ++i) {
@@ -222,6 +225,46 @@ static bool hardwareGathers(Type type) {
          (type.getIntOrFloatBitWidth() == 32 || type.getIntOrFloatBitWidth() == 64);
 }
 
+/// Elements of 8 or 16 bits, for which there is no instruction: the aligned words of 32 bits that
+/// they lie in, shifted. Such a word never reaches into a page in which no element lies.
+Lane LaneEmitter::gatherFromWords(Value base, Value first, Value offsets, Type elementType) {
+  int64_t bytes = bytesOf(elementType), log = bytes == 2 ? 1 : 2; // 2^log elements make a word
+  auto longs = cast<VectorType>(wide(b.getI64Type()));
+  auto words = cast<VectorType>(wide(b.getI32Type()));
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+  auto number = [&](int64_t v) { return constantOf(b.getI64IntegerAttr(v), /*vector=*/false); };
+  auto numbers = [&](int64_t v) { return constantOf(b.getI64IntegerAttr(v), /*vector=*/true); };
+  // The word of the first element begins at `aligned`.
+  Value start = arith::MulIOp::create(
+      b, loc, arith::IndexCastOp::create(b, loc, b.getI64Type(), first), number(bytes));
+  Value address =
+      LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), addressOf(b, loc, views.flat(base)));
+  address = arith::AddIOp::create(b, loc, address, start);
+  Value aligned = arith::AndIOp::create(b, loc, address, number(-4));
+  Value before = arith::ShRUIOp::create(b, loc, arith::SubIOp::create(b, loc, address, aligned),
+                                        number(2 - log));
+  Value elements = arith::AddIOp::create(b, loc, arith::IndexCastOp::create(b, loc, longs, offsets),
+                                         vector::BroadcastOp::create(b, loc, longs, before));
+  Value word = arith::ShRSIOp::create(b, loc, elements, numbers(log));
+  Value addresses = LLVM::GEPOp::create(b, loc, wide(pointer), b.getI32Type(),
+                                        LLVM::IntToPtrOp::create(b, loc, pointer, aligned),
+                                        ArrayRef<LLVM::GEPArg>{word});
+  Value found = LLVM::masked_gather::create(b, loc, words, addresses, allLanes(),
+                                            constantOf(b.getI32IntegerAttr(0), /*vector=*/true), 4);
+  Value within = arith::TruncIOp::create(
+      b, loc, words, arith::AndIOp::create(b, loc, elements, numbers((1 << log) - 1)));
+  Value shift = arith::MulIOp::create(
+      b, loc, within, constantOf(b.getI32IntegerAttr(8 * bytes), /*vector=*/true));
+  Value result = arith::ShRUIOp::create(b, loc, found, shift);
+  Type whole = b.getIntegerType(elementType.getIntOrFloatBitWidth());
+  result = arith::TruncIOp::create(b, loc, wide(whole), result);
+  if (isa<FloatType>(elementType))
+    result = arith::BitcastOp::create(b, loc, wide(elementType), result);
+  if (mask)
+    result = arith::SelectOp::create(b, loc, mask, result, harmlessLanes(elementType));
+  return {result, Lane::Vector};
+}
+
 Lane LaneEmitter::gather(Value base, Value first, Value offsets, Type elementType) {
   auto type = cast<VectorType>(wide(elementType));
   Value row = views.flat(base);
@@ -229,6 +272,8 @@ Lane LaneEmitter::gather(Value base, Value first, Value offsets, Type elementTyp
   if (hardwareGathers(elementType))
     return {vector::GatherOp::create(b, loc, type, row, first, offsets, allLanes(), rest),
             Lane::Vector};
+  if (hasGathers && elementType.isIntOrFloat() && bytesOf(elementType) <= 2)
+    return gatherFromWords(base, first, offsets, elementType);
   if (mask) // a lane without an element reads the first one
     offsets = arith::SelectOp::create(b, loc, mask, offsets, constantOf(b.getIndexAttr(0), true));
   Value result = rest;

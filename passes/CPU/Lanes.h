@@ -105,6 +105,8 @@ private:
   void fetchAhead(const Access &access, mlir::Value index);
   Lane readBackwards(mlir::Value base, mlir::Value index, mlir::Type elementType);
   Lane gather(mlir::Value base, mlir::Value first, mlir::Value offsets, mlir::Type elementType);
+  Lane gatherFromWords(mlir::Value base, mlir::Value first, mlir::Value offsets,
+                       mlir::Type elementType);
   Lane inSteps(mlir::Value base, mlir::Value first, int64_t step, mlir::Type elementType);
   void scatter(mlir::Value base, mlir::Value first, mlir::Value offsets, mlir::Value value);
   mlir::Value stridedOffsets(const Extent &stride);
@@ -117,6 +119,7 @@ private:
   mlir::OpBuilder &b;
   mlir::Location loc;
   Views &views;
+  bool hasGathers; // of words, in one instruction
   llvm::SmallVector<Place, 0> places;
   llvm::DenseMap<std::pair<const Stage *, unsigned>, unsigned> placeIds;
   llvm::SmallVector<mlir::Value> ivs;
