@@ -23,7 +23,8 @@ Value xtensor::cpu::maskOfLanes(OpBuilder &b, Location loc, int64_t width, int64
 
 LaneEmitter::LaneEmitter(OpBuilder &b, Kernel &kernel, Views &views, int vectorLoop, int64_t width)
     : width(width), vectorLoop(vectorLoop), b(b), loc(kernel.stages.front().op.getLoc()),
-      views(views), hasGathers(vectorBitsFor(kernel.stages.front().op) >= 256), ivs(kernel.ranges.size()) {
+      views(views), hasGathers(vectorBitsFor(kernel.stages.front().op) >= 256),
+      ivs(kernel.ranges.size()) {
   DenseMap<Value, SmallVector<unsigned, 1>> known; // places by base, or scalar
   for (Stage &stage : kernel.stages)
     for (unsigned i = 0; i < stage.operands.size(); ++i) {
@@ -253,8 +254,8 @@ Lane LaneEmitter::gatherFromWords(Value base, Value first, Value offsets, Type e
                                             constantOf(b.getI32IntegerAttr(0), /*vector=*/true), 4);
   Value within = arith::TruncIOp::create(
       b, loc, words, arith::AndIOp::create(b, loc, elements, numbers((1 << log) - 1)));
-  Value shift = arith::MulIOp::create(
-      b, loc, within, constantOf(b.getI32IntegerAttr(8 * bytes), /*vector=*/true));
+  Value shift = arith::MulIOp::create(b, loc, within,
+                                      constantOf(b.getI32IntegerAttr(8 * bytes), /*vector=*/true));
   Value result = arith::ShRUIOp::create(b, loc, found, shift);
   Type whole = b.getIntegerType(elementType.getIntOrFloatBitWidth());
   result = arith::TruncIOp::create(b, loc, wide(whole), result);

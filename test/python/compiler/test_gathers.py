@@ -1,0 +1,47 @@
+"""Reads by position, several lanes at once: elements of less than four bytes come from the words they lie in."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+import xtensor as xt
+
+pytestmark = pytest.mark.cpu_only("vectors of the CPU")
+
+DTYPES = ("f4", "f2", "i1", "u1", "i2", "u2", "?", ml_dtypes.bfloat16)
+SIZES = ((3, 5, 40), (7, 1, 33), (5, 33, 100), (1, 1000, 1000), (9, 17, 16), (4, 7, 1))
+"""Rows and columns of a table, and how many columns are read."""
+
+
+def _level(name: str) -> Any:
+    lacking = pytest.mark.skipif(not xt._native.has_processor(name), reason=f"the processor is not {name}")
+    return pytest.param(name, marks=lacking)
+
+
+@pytest.mark.parametrize("level", [_level(n) for n in ("x86-64", "x86-64-v3", "x86-64-v4")])
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
+def test_columns_of_tables_that_begin_anywhere(dtype: Any, level: str) -> None:
+    """The first element may lie at any place of its word, and so may the last one."""
+    rng = np.random.default_rng(0)
+    specs = (xt.spec(a=None, b=None, dtype=dtype), xt.spec(k=None, dtype="i4"))
+    take = xt.load(xt.export(lambda x, i: xt.take(x, i, dim="b"), specs, c=False, targets=f"cpu:{level}"))
+    for rows, columns, count in SIZES:
+        memory = rng.integers(0, 200, rows * columns + 3).astype("u1").astype(dtype)
+        at = rng.integers(0, columns, count).astype("i4")
+        for first in range(4):
+            table = memory[first : first + rows * columns].reshape(rows, columns)
+            got = take(xt.array(table, dims=("a", "b")), xt.array(at, dims="k")).values
+            np.testing.assert_array_equal(got, table[:, at], err_msg=f"{rows} x {columns}, {count}, from {first}")
+
+
+@pytest.mark.skipif(not xt._native.has_processor("x86-64-v3"), reason="the processor has no gathers")
+@pytest.mark.parametrize("dtype", ["u1", ml_dtypes.bfloat16], ids=["u1", "bfloat16"])
+def test_narrow_elements_are_gathered_as_words(dtype: Any) -> None:
+    x, at = np.ones((40, 50), dtype), np.arange(50, dtype="i4")
+    take = xt.jit(lambda x, i: xt.take(x, i, dim="b"))
+    text = take.as_text("llvm", xt.array(x, dims=("a", "b")), xt.array(at, dims="k"))
+    assert re.search(r"intr\.masked\.gather .*-> vector<\d+xi32>", text)
