@@ -279,6 +279,10 @@ PyMethodDef functions[] = {
      "from_buffer(obj, dims, dtype=None, copy=None)\n--\n\nAn array from anything NumPy "
      "understands, without a "
      "copy where the memory is row-major, aligned and of the dtype. copy=True always copies."},
+    {"read_parts", (PyCFunction)(void *)readParts, METH_FASTCALL,
+     "read_parts(array, indexers)\n--\n\nWhat a dict of ints and slices by dim reads of an Array "
+     "of the CPU without meta: the same memory where the elements lie together, else a copy. None "
+     "for anything else, and where something is wrong."},
     {"from_dlpack", (PyCFunction)(void *)fromDlpackObject, METH_VARARGS | METH_KEYWORDS,
      "from_dlpack(obj, dims)\n--\n\nAn array from an object with __dlpack__ on the CPU, without a "
      "copy where "

@@ -45,6 +45,7 @@ bool initArray(PyObject *module);
 PyObject *asNumpy(PyObject *module, PyObject *array);
 PyObject *arrayDunder(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *fromBuffer(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *readParts(PyObject *module, PyObject *const *args, Py_ssize_t n);
 int getBuffer(PyObject *self, Py_buffer *view, int flags);
 
 // Dlpack.cpp

@@ -1,6 +1,7 @@
 // Arrays from and to NumPy and the buffer protocol, without copies where the memory allows.
 #include "Array.h"
 #include "Devices.h"
+#include "Donation.h"
 #include "NumPy.h"
 
 using namespace xtensor;
@@ -66,7 +67,116 @@ Array *fromNumpy(PyArrayObject *source, PyObject *dims, PyObject *dtypeArg, int 
   return nullptr;
 }
 
+/// What is read of a dim: `size` elements, the first one at `start`. An int reads one, and no dim
+/// is left.
+struct Part {
+  Py_ssize_t start = 0, step = 1, size = 0;
+  bool isKept = true;
+};
+
+/// None, or an int of 64 bits.
+bool isBound(PyObject *o) {
+  int overflow = 0;
+  if (PyLong_CheckExact(o))
+    PyLong_AsLongLongAndOverflow(o, &overflow);
+  return o == Py_None || (PyLong_CheckExact(o) && !overflow);
+}
+
+/// False, without an exception, for anything but an int that is inside, or a slice of ints.
+bool parsePart(PyObject *index, Py_ssize_t size, Part &part) {
+  if (PyLong_CheckExact(index)) {
+    int overflow;
+    long long at = PyLong_AsLongLongAndOverflow(index, &overflow);
+    if (overflow || at < -size || at >= size)
+      return false;
+    part = {static_cast<Py_ssize_t>(at < 0 ? at + size : at), 1, 1, false};
+    return true;
+  }
+  if (!PySlice_Check(index))
+    return false;
+  auto *slice = reinterpret_cast<PySliceObject *>(index);
+  Py_ssize_t stop;
+  if (!isBound(slice->start) || !isBound(slice->stop) || !isBound(slice->step) ||
+      PySlice_Unpack(index, &part.start, &stop, &part.step) < 0) {
+    PyErr_Clear(); // a step of 0
+    return false;
+  }
+  part.size = PySlice_AdjustIndices(size, &part.start, &stop, part.step);
+  return true;
+}
+
+/// The parts of the dims of `type` that `indexers` reads. False, without an exception, where one of
+/// them is not known, or there is no such dim.
+bool parseParts(Type *type, PyObject *indexers, Part *parts) {
+  for (int d = 0; d < type->rank; ++d)
+    parts[d].size = type->sizes[d];
+  PyObject *name, *index;
+  for (Py_ssize_t at = 0; PyDict_Next(indexers, &at, &name, &index);) {
+    int d = 0;
+    while (d < type->rank && PyTuple_GET_ITEM(type->dims, d) != name &&
+           !(PyUnicode_CheckExact(name) &&
+             PyUnicode_Compare(PyTuple_GET_ITEM(type->dims, d), name) == 0))
+      ++d;
+    if (d == type->rank || !parsePart(index, type->sizes[d], parts[d]))
+      return false;
+  }
+  return true;
+}
+
 } // namespace
+
+PyObject *xtensor::readParts(PyObject *, PyObject *const *args, Py_ssize_t n) {
+  if (n != 2 || Py_TYPE(args[0]) != arrayClass || !PyDict_CheckExact(args[1]))
+    Py_RETURN_NONE;
+  auto *a = reinterpret_cast<Array *>(args[0]);
+  Type *type = a->type;
+  Part parts[kMaxRank];
+  if (a->device || a->meta || !parseParts(type, args[1], parts))
+    Py_RETURN_NONE;
+  if (isDonated(a)) {
+    raiseDonated(a);
+    return nullptr;
+  }
+  int rank = 0;
+  int64_t sizes[kMaxRank], strides[kMaxRank], offset = 0;
+  PyObject *names[kMaxRank];
+  for (int d = 0; d < type->rank; ++d) {
+    offset += parts[d].start * type->strides[d];
+    if (!parts[d].isKept)
+      continue;
+    names[rank] = PyTuple_GET_ITEM(type->dims, d);
+    strides[rank] = parts[d].step * type->strides[d];
+    sizes[rank++] = parts[d].size;
+  }
+  auto dims = steal(PyTuple_New(rank));
+  for (int d = 0; dims && d < rank; ++d)
+    PyTuple_SET_ITEM(dims.get(), d, Py_NewRef(names[d]));
+  auto interned = steal(dims ? internDims(dims.get()) : nullptr);
+  auto found = steal(interned ? internType(type->dtype, interned.get(), sizes) : nullptr);
+  if (!found)
+    return nullptr;
+  // Together are elements whose strides are those of an array of their own.
+  bool together = true;
+  for (int d = 0; d < rank; ++d)
+    together &= sizes[d] == 1 || strides[d] == found->strides[d];
+  if (found->size == 0)
+    return reinterpret_cast<PyObject *>(newArray(found.get()));
+  char *first = static_cast<char *>(a->data) + offset;
+  if (together) {
+    Array *result = viewOf(a, found.get());
+    if (result)
+      result->data = first;
+    return reinterpret_cast<PyObject *>(result);
+  }
+  int number = numpyType(type->dtype);
+  PyArray_Descr *descr = number < 0 ? nullptr : PyArray_DescrFromType(number);
+  auto source = steal(descr ? reinterpret_cast<PyArrayObject *>(PyArray_NewFromDescr(
+                                  &PyArray_Type, descr, rank, reinterpret_cast<npy_intp *>(sizes),
+                                  reinterpret_cast<npy_intp *>(strides), first, 0, nullptr))
+                            : nullptr);
+  auto kept = steal(exportOf(a)); // no call takes over the memory meanwhile
+  return source && kept ? reinterpret_cast<PyObject *>(copyOf(source.get(), found.get())) : nullptr;
+}
 
 PyObject *xtensor::asNumpy(PyObject *, PyObject *o) {
   if (!isArray(o))

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _native
 from ..base.dims import check_name
 from ..base.errors import (  # fmt: skip
     ArgumentError,
@@ -69,6 +70,10 @@ def read(
     fill_value: Any = None,
 ) -> Any:  # fmt: skip
     """What all kinds of reading come down to."""
+    if mode is None and missing_dims == "raise" and not tracing():
+        found = _native.read_parts(x, indexers)
+        if found is not None:
+            return found
     if not hasattr(x, "dims"):
         x = as_tracer(x) if tracing() else _concrete(x)
     if is_dataarray(x) and mode is None and current().index == "raise":
@@ -95,7 +100,7 @@ def _for_xarray(indexers: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _view(name: str, x: Any, plan: Mapping[str, int | slice]) -> Any:
-    """Ints and slices of a concrete array: a strided view, copied only if it must be."""
+    """Ints and slices of a concrete array: its own memory where the elements lie together."""
     clips = current().index == "clip"
     places = dict(plan)
     for d, i in plan.items():
@@ -105,9 +110,7 @@ def _view(name: str, x: Any, plan: Mapping[str, int | slice]) -> Any:
                 places[d] = max(-size, min(i, size - 1))
             else:
                 check_inside(name, x, np.asarray(i), d)
-    key = tuple(places.get(d, slice(None)) for d in x.dims)
-    kept = tuple(d for d in x.dims if not isinstance(plan.get(d), int))
-    return array(np.asarray(x.values)[key], dims=kept)
+    return _native.read_parts(x, places)
 
 
 def as_argument(name: str, x: Any, dim: str, index: Any, mode: str | None) -> Any:
