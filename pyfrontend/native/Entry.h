@@ -35,11 +35,11 @@ struct Entry {
   int references = 1;
   Ref<Executable> executable;
   bool unwrap, filtered = false;
-  bool plain = false; // filtered, and nothing else that this knows of has to be looked at
-  // Serves all sizes above 1. If it fails, the slow path raises the error.
-  bool open = false;
-  bool used = false;                  // since somebody asked
-  std::vector<Filter> filters;        // one for each argument, or none: arrays
+  bool plain = false;          // filtered, and nothing else that this knows of has to be looked at
+  bool open = false;           // serves all sizes above 1
+  bool asks = false;           // where it fails, the slow path raises the error
+  bool used = false;           // since somebody asked
+  std::vector<Filter> filters; // one for each argument, or none: arrays
   std::unique_ptr<Spelling> spelling; // null: each argument by position
   // On a device, the numbers of the latest call: programs are often called with the same ones
   // again.

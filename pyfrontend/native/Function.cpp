@@ -115,12 +115,12 @@ PyObject *vectorcall(PyObject *o, PyObject *const *args, size_t nargsf, PyObject
     for (size_t i = 0; i < entries.size(); ++i) {
       if (entries[i]->options.get() != options || (keywords && !entries[i]->spelling))
         continue;
-      bool open = entries[i]->open;
+      bool asks = entries[i]->asks;
       PyObject *result = entries[i]->spelling
                              ? callSpelled(entries, i, args, n, keywords, bare, hit)
                              : callEntry(entries, i, args, n, bare, hit);
       // Those of ours; others come from a signal's handler.
-      if (!result && (open || !hit) && PyErr_Occurred() && isOurs()) {
+      if (!result && (asks || !hit) && PyErr_Occurred() && isOurs()) {
         PyErr_Clear(); // the slow path compiles for these sizes, and tells of them or of labels
         break;
       }
@@ -255,6 +255,7 @@ PyObject *add(PyObject *o, PyObject *args, PyObject *kwargs) {
     return nullptr;
   }
   entry->open = open && !entry->filtered;
+  entry->asks = open;
   auto &entries = *self(o)->entries;
   entries.insert(entries.begin(), entry);
   Py_RETURN_NONE;

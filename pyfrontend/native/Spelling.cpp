@@ -1,6 +1,7 @@
 #include "Spelling.h"
 
 #include <algorithm>
+#include <cstring>
 
 using namespace xtensor;
 
@@ -11,9 +12,17 @@ constexpr int kDeepest = 100;
 /// Texts and ints alone: nothing runs that compares them.
 bool isKey(PyObject *o) { return PyUnicode_CheckExact(o) || PyLong_CheckExact(o); }
 
+/// Floats by their bits: -0.0 is another one than 0.0, and NaN is itself.
 bool isSame(PyObject *a, PyObject *b) {
-  return a == b ||
-         (Py_TYPE(a) == Py_TYPE(b) && isKey(a) && PyObject_RichCompareBool(a, b, Py_EQ) > 0);
+  if (a == b)
+    return true;
+  if (Py_TYPE(a) != Py_TYPE(b))
+    return false;
+  if (PyFloat_CheckExact(a)) {
+    double x = PyFloat_AS_DOUBLE(a), y = PyFloat_AS_DOUBLE(b);
+    return std::memcmp(&x, &y, sizeof x) == 0;
+  }
+  return isKey(a) && PyObject_RichCompareBool(a, b, Py_EQ) > 0;
 }
 
 bool refuse(const char *what, PyObject *item) {

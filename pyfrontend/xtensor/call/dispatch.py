@@ -36,6 +36,7 @@ from .opened import (
     Family,
     Opened,
     Programs,
+    any_int,
     any_number,
     apart,
     generic,
@@ -44,6 +45,7 @@ from .opened import (
 )
 from .parameters import Parameters
 from .scanned import Scanned, items, with_tracers
+from .spelling import spelling_of_op
 
 __all__ = ["Op", "as_tracer", "op", "tracing"]
 
@@ -242,10 +244,33 @@ class _Eager:
             _programs.add(key, self.function.retire, entry)
         else:
             entry.used = True
-        # C++ tells arrays apart by their types alone.
-        if found.plain and found.told and not entry.is_registered and not self.sees_same:
-            entry.register(self.function, found.told, options=key[_OPTIONS])
+        if not entry.is_registered:
+            self.register(entry, found, found.told, args, kwargs, key[_OPTIONS])
         return entry.result(found.arrays, found.labelled)
+
+    def register(
+        self,
+        entry: Entry,
+        found: Scanned,
+        types: Sequence[Any] | None,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        options: Any,
+        opened: bool = False,
+    ) -> None:
+        """From now on C++ finds the entry, which tells arrays apart by their types alone. Of a call with static
+        arguments, it knows those of texts, numbers and tuples; where such a call fails, the slow path tells of it."""
+        if found.told is None or self.sees_same:
+            return
+        if found.plain and found.told:
+            entry.register(self.function, types, opened=opened, options=options)
+            return
+        if entry.was_spelled or self.static is not None:
+            return
+        entry.was_spelled = True
+        spelled = spelling_of_op(self.parameters.given(args, kwargs), len(args))
+        if spelled is not None:
+            entry.register(self.function, types, spelled, opened=True, options=options)
 
     @property
     def sees_same(self) -> bool:
@@ -273,8 +298,8 @@ class _Eager:
             if scanned is not None and all(x.size <= LARGEST for x in scanned.arrays):
                 key = (inner, call[_OPTIONS], call[_DEVICE], False, *scanned.key)
                 return inner.opened(key, scanned, wider, {})
-        told = found.told if found.plain else None
-        if self.sizes and not found.labelled:
+        has_rooms = bool(self.sizes) and not found.labelled
+        if has_rooms:
             args, kwargs = self.with_rooms(args, kwargs, call[_DEVICE])
             found = self.scan(args, kwargs)
             call = (*call[:_KEYS], *found.key)
@@ -297,10 +322,12 @@ class _Eager:
             if entry is None:
                 return None
             _programs.add(key, self.function.retire, entry)
-            if told and not self.sees_same:
-                types = [t if isinstance(t, type) else None for t in told]
+            # C++ takes every number of a class.
+            conditions = set(self.amounts.values()) if opened.varying_numbers else set()
+            if conditions <= {any_number, any_int} and not has_rooms:
+                types = [t if isinstance(t, type) else None for t in found.told or ()]
                 some = types if any(types) else None
-                entry.register(self.function, some, opened=True, options=call[_OPTIONS])
+                self.register(entry, found, some, args, kwargs, call[_OPTIONS], opened=True)
         else:
             entry.used = True
         return entry.result(found.arrays, found.labelled)

@@ -66,6 +66,7 @@ class Entry:
         "unflatten",
         "unwrap",
         "used",
+        "was_spelled",
     )
 
     def __init__(
@@ -91,6 +92,7 @@ class Entry:
         # What C++ labels results with: (labels of the arguments, of the results, xarray's keep_attrs if it matters).
         self.labels: list[tuple[tuple[Any, ...], tuple[Any, ...], Any]] | None = None if self.relabel is None else []
         self.is_registered = False
+        self.was_spelled = False  # whether `_Eager.register` has asked how its call is spelled
         self.unflatten: Callable[[Sequence[Any]], Any] = program.tree.unflatten
         if program.places is not None:
             structure, places = program.tree, program.places
@@ -141,7 +143,7 @@ class Entry:
         options: Options,
     ) -> None:
         """From now on C++ finds this entry for arguments of `types` (None: any that fit), under these options. opened:
-        sizes of 0 and 1 do not, and where it fails the slow path is asked."""
+        open sizes of 0 and 1 do not, and where it fails the slow path is asked."""
         if self.layout is not None and self.relabel is not None:
             return  # the processes compare labels first
         settled = self.relabel is not None and self.relabel.is_settled

@@ -155,6 +155,11 @@ def room(dim: str, size: int, device: _native.Device | None) -> Any:
 IsAmount: TypeAlias = Callable[[Any], bool]
 
 
+def any_int(x: Any) -> bool:
+    """For `op(amounts=)`: every int of the parameter is an amount."""
+    return isinstance(x, int)
+
+
 def any_number(x: Any) -> bool:
     """For `op(amounts=)`: every number of the parameter is an amount."""
     return True

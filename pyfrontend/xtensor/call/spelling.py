@@ -4,14 +4,20 @@ on, `_native.Function` finds the arrays itself."""
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..base import tree
+from ..values.kinds import kind_in
 from .arguments import Static
+from .opened import Amount, is_wide
 
 _LEAF = tree.structure(0)
-_COMPARED = (str, bool, int)  # static values that C++ tells apart as Python does
+_COMPARED = (str, bool, int, float)  # static values that C++ tells apart as Python does
+_BOUNDS = ("start", "stop", "step")
 
 
 class _UnknownError(Exception):
@@ -56,3 +62,30 @@ def _node(s: tree.TreeDef, left: Iterator[int]) -> Any:
 def _is_namedtuple(kind: Any) -> bool:
     is_plain = issubclass(kind, tuple) and kind.__iter__ is tuple.__iter__
     return is_plain and hasattr(kind, "_fields") and not tree.is_registered(kind)
+
+
+def spelling_of_op(given: Sequence[tuple[str, Any, Any]], positional: int) -> Any:
+    """The same of a call of a public function: what `Parameters.given` found, of which so many are by position. Places
+    are counted as `Scanned.scan` meets arrays; everything else must be what it is here."""
+    places = itertools.count()
+    try:
+        nodes = [_argument(x, bool(takes), places) for _, takes, x in given]
+    except _UnknownError:
+        return None
+    names = [name for name, _, _ in given[positional:]]
+    return tuple(nodes[:positional]), dict(zip(names, nodes[positional:], strict=True)), {}
+
+
+def _argument(x: Any, is_array: bool, places: Iterator[int]) -> Any:
+    kind = type(x)
+    if kind is Amount or (kind_in(x, is_array) is not None and not is_wide(x)):
+        return next(places)
+    if kind in (tuple, list):
+        return kind, None, tuple([_argument(item, is_array, places) for item in x])
+    if kind is dict and all(type(k) in (str, int) for k in x):
+        return kind, tuple(x), tuple([_argument(item, is_array, places) for item in x.values()])
+    if kind is slice:
+        return kind, _BOUNDS, tuple([_argument(getattr(x, bound), False, places) for bound in _BOUNDS])
+    if kind in _COMPARED or x is None or x is ... or isinstance(x, (type, np.dtype)):
+        return (x,)
+    raise _UnknownError

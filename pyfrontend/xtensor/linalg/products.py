@@ -11,7 +11,7 @@ from .. import _native
 from ..base.dtypes import is_bool
 from ..base.errors import ArgumentError, DimensionError, SizeError
 from ..call.dispatch import op, plain
-from ..call.opened import LARGEST, Amount, apart, renamed, room
+from ..call.opened import LARGEST, Amount, any_int, apart, renamed, room
 from ..ops import promotion as p
 from ..ops.arguments import extend, fail, fresh, integer, is_static, reorder, size_of, static_size, union_sizes
 from ..ops.contraction import contract
@@ -333,7 +333,7 @@ def _triangle(name: str, a: ArrayLike, k: int, dims: Any, predicate: str) -> Tra
     return build.labelled(reorder(build.select(kept, x, p.zero(x.dtype)), x.dims), x)
 
 
-@op(amounts={"k": lambda k: isinstance(k, int)})
+@op(amounts={"k": any_int})
 def tril(a: ArrayLike, /, k: int = 0, dims: Pair = MATRIX) -> Array:
     """Returns the lower triangle: `a` with 0 above the diagonal that is `k` further right, with its dims.
 
@@ -349,7 +349,7 @@ def tril(a: ArrayLike, /, k: int = 0, dims: Pair = MATRIX) -> Array:
     return _triangle("tril", a, k, dims, "ge")
 
 
-@op(amounts={"k": lambda k: isinstance(k, int)})
+@op(amounts={"k": any_int})
 def triu(a: ArrayLike, /, k: int = 0, dims: Pair = MATRIX) -> Array:
     """Returns the upper triangle: `a` with 0 below the diagonal that is `k` further right, with its dims.
 

@@ -12,7 +12,7 @@ from .. import _native
 from ..base.dims import unknown
 from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError, SizeError
 from ..call.dispatch import op, tracing
-from ..call.opened import LARGEST, Amount, any_number, apart, renamed, room
+from ..call.opened import LARGEST, Amount, any_int, any_number, apart, renamed, room
 from ..trace import build
 from ..trace.control import while_loop
 from ..trace.lift import as_tracer
@@ -105,7 +105,7 @@ def roll(x: ArrayLike, shifts: Mapping[str, int] | None = None, /, **keywords: i
     return _roll(x, by_dim("roll", shifts, keywords, "shifts"))
 
 
-@op(amounts={"shifts": lambda shift: isinstance(shift, int)})
+@op(amounts={"shifts": any_int})
 def _roll(x: ArrayLike, shifts: dict[str, int], /) -> Array:
     x = y = as_tracer(x)
     for dim, shift_ in _amounts("roll", x, shifts):
@@ -402,7 +402,7 @@ def diff(x: ArrayLike, dim: str, /, n: int = 1, *, label: str = "upper") -> Arra
     return _diff(x, dim, n, label=label)
 
 
-@op(name="diff", amounts={"n": lambda n: isinstance(n, int)})
+@op(name="diff", amounts={"n": any_int})
 def _diff_often(x: ArrayLike, space: ArrayLike, dim: str, n: int, /) -> Array:
     """By a loop, which is one program for all n. What lies behind the last difference is not read."""
     x = as_tracer(x)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+import sys
 from collections.abc import Callable
 
 import pytest
-import xtensor as xt
 from xtensor.call import dispatch
 from xtensor.call.opened import Families, Programs
 
@@ -21,6 +22,7 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     """Public functions have no programs, until the test ends."""
     monkeypatch.setattr(dispatch, "_programs", Programs())
     monkeypatch.setattr(dispatch, "_families", Families())
-    for f in vars(xt).values():
-        if isinstance(f, dispatch.Op):
+    ours = [module for name, module in sys.modules.items() if name.partition(".")[0] == "xtensor"]
+    for f in itertools.chain.from_iterable(vars(module).values() for module in ours):
+        if isinstance(f, dispatch.Op):  # also those that public functions call
             f.clear()

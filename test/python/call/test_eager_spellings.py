@@ -1,0 +1,191 @@
+"""Calls of public functions with static arguments: from the second one on, C++ finds the program, and nothing else
+changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+import xarray as xr
+import xtensor as xt
+from xtensor.call import dispatch
+
+Call = Callable[[Any], Any]
+
+CALLS: dict[str, Call] = {
+    "a dim": lambda x: xt.sum(x, "a"),
+    "a dim by name": lambda x: xt.mean(x, dim="b"),
+    "several dims": lambda x: xt.max(x, ("a", "b")),
+    "a list of arrays": lambda x: xt.concat([x, x], "a"),
+    "an int by name": lambda x: xt.std(x, "a", ddof=1),
+    "a number": lambda x: xt.clip(x, 0.25, 0.5),
+    "a dtype": lambda x: xt.cumsum(x.astype("f8"), "b"),
+    "a class": lambda x: x.astype(float),
+    "a dict": lambda x: xt.rename(x, {"a": "c"}),
+    "keywords": lambda x: xt.pad(x, a=(1, 2), constant_values=2.5),
+    "a slice": lambda x: xt.isel(xt.as_array(x), a=slice(1, None, 2), b=xt.array([0, 2, 1], dims="k")),
+    "in a room": lambda x: xt.nn.softmax(x, "b"),
+    "a method": lambda x: x.sum("b"),
+    "an ellipsis": lambda x: xt.transpose(x, "b", ...),
+}
+
+
+def numbers(*shape: int) -> np.ndarray:
+    return np.random.default_rng(len(shape)).random(shape)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_is_found_by_its_static_arguments(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    call, x = CALLS[name], xt.array(numbers(4, 5), dims=("a", "b"))
+    first = call(x)
+    call(x)
+
+    def slow(self: Any, args: Any, kwargs: Any) -> Any:
+        raise AssertionError(f"{self.name} took the slow path")
+
+    monkeypatch.setattr(dispatch._Eager, "eager", slow)
+    again = call(x)
+    assert again.dims == first.dims
+    np.testing.assert_array_equal(again.values, first.values)
+
+
+def test_static_arguments_are_told_apart() -> None:
+    x = xt.array(numbers(3, 3), dims=("a", "b"))
+    for _ in range(3):
+        for value in (0.0, -0.0, 1, np.nan):
+            corner = xt.pad(x, a=1, constant_values=value).values[0, 0]
+            np.testing.assert_array_equal([corner, np.signbit(corner)], [value, np.signbit(value)])
+        for dims in ("a", "b", ("a", "b"), ("b", "a"), ["b"], None):
+            axes = None if dims is None else tuple("ab".index(d) for d in dims)
+            np.testing.assert_allclose(xt.sum(x, dims).values, x.values.sum(axes), rtol=1e-14)
+        for ddof in (0, 1, 2):
+            np.testing.assert_allclose(xt.var(x, "a", ddof=ddof).values, x.values.var(0, ddof=ddof), rtol=1e-13)
+        for keep in (1, slice(1, 2), slice(None, None, -1), slice(2, 0, -1)):
+            np.testing.assert_array_equal(xt.isel(x, b=keep).values, x.values[:, keep])
+
+
+def test_a_bool_is_no_int() -> None:
+    x = xt.array(numbers(3), dims="a")
+    for _ in range(3):
+        xt.round(x, 1)
+        with pytest.raises(xt.Error, match=r"xt\.round: "):
+            xt.round(x, True)
+
+
+def test_sizes_and_numbers_that_vary() -> None:
+    for n in range(2, 9):
+        x = xt.array(numbers(n, 4), dims=("a", "b"))
+        for shift in range(-3, 4):
+            np.testing.assert_array_equal(xt.roll(x, a=shift).values, np.roll(x.values, shift, 0))
+            np.testing.assert_array_equal(xt.diff(x, "a").values, np.diff(x.values, axis=0))
+
+
+def test_numbers_that_are_no_amounts() -> None:
+    """One program serves all positive powers, and C++ may not call it for others."""
+    x = np.array([[1.0, 2.0], [0.5, 3.0]])
+    for power in (2, 3, 4, -1, 0, 5, -2, 1):
+        got = xt.linalg.matrix_power(xt.array(x, dims=("row", "col")), power)
+        np.testing.assert_allclose(got.values, np.linalg.matrix_power(x, power), rtol=1e-12)
+    key = xt.random.key(0)
+    for count in (3, 4, 5, 2**33, 6):
+        assert xt.random.choice(key, count, k=1000).max().item() > count / 2
+
+
+def test_errors_of_later_calls_are_those_of_the_first() -> None:
+    x = xt.array(numbers(4, 5), dims=("a", "b"))
+    good, bad = (xt.array(i, dims="k") for i in ([0, 3], [0, 4]))
+    with pytest.raises(xt.IndexError) as first:
+        xt.take(x, bad, dim="a")
+    for _ in range(3):
+        xt.take(x, good, dim="a")
+        with pytest.raises(xt.IndexError) as later:
+            xt.take(x, bad, dim="a")
+        assert str(later.value).partition("\n")[0] == str(first.value).partition("\n")[0]
+
+
+def test_options_hold_for_calls_that_are_known() -> None:
+    x = xt.array([1.0, np.nan, 2.0], dims="a")
+    for _ in range(3):
+        assert np.isnan(xt.sum(x, "a").values)
+        with xt.option(skipna=True):
+            assert xt.sum(x, "a").values == 3
+        y = xt.array([1e308, 1e308], dims="a")
+        assert np.isinf(xt.sum(y, "a").values)
+        with xt.option(nan="raise"), pytest.raises(xt.Error, match="inf"):
+            xt.sum(y, "a")
+        assert xt.zeros(a=2).dtype == "f8"
+        with xt.option(default_float="f4"):
+            assert xt.zeros(a=2).dtype == "f4"
+
+
+def test_labels_are_those_of_each_call() -> None:
+    for start in range(4):
+        data = xr.DataArray(
+            numbers(3, 4), dims=("a", "b"), coords={"a": [10 + start, 11, 12], "b": [*"wxyz"]}, name=f"n{start}"
+        )
+        for x in (data, xt.as_array(data)):
+            for dim in ("a", "b"):
+                mean = xt.mean(x, dim)
+                mean = mean if isinstance(mean, xr.DataArray) else mean.to_xarray()
+                xr.testing.assert_allclose(mean, data.mean(dim))
+                assert list(mean.coords) == list(data.mean(dim).coords)
+            one = xt.isel(x, a=start % 3, b=slice(start % 2, None))
+            one = one if isinstance(one, xr.DataArray) else one.to_xarray()
+            xr.testing.assert_identical(one, data.isel(a=start % 3, b=slice(start % 2, None)))
+
+
+DTYPES = ("f8", "f4", "f2", "i1", "u2", "i8", "?", "c8", "c16", ml_dtypes.bfloat16)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
+def test_reads_by_ints_and_slices_are_numpys(dtype: Any) -> None:
+    rng = np.random.default_rng(0)
+
+    def bound(size: int) -> int | None:
+        return None if rng.random() < 0.3 else int(rng.integers(-size - 2, size + 3))
+
+    for _ in range(300):
+        shape = tuple(rng.integers(0, 5, rng.integers(1, 5)))
+        dims = "abcd"[: len(shape)]
+        values = rng.integers(0, 100, shape).astype(dtype)
+        indexers: dict[str, int | slice] = {}
+        for dim, size in zip(dims, shape, strict=True):
+            kind = rng.integers(3)
+            if kind == 0 and size:
+                indexers[dim] = int(rng.integers(-size, size))
+            elif kind == 1:
+                step = (None, 1, 2, 3, -1, -2)[rng.integers(6)]
+                indexers[dim] = slice(bound(size), bound(size), step)
+        want = values[tuple(indexers.get(d, slice(None)) for d in dims)]
+        x = xt.array(values, dims=tuple(dims))
+        got = xt.isel(x, {d: indexers[d] for d in reversed(dims) if d in indexers})
+        assert got.dims == tuple(d for d in dims if not isinstance(indexers.get(d), int))
+        assert got.dtype == x.dtype
+        np.testing.assert_array_equal(got.values, want)
+
+
+def test_what_is_read_outlives_the_array() -> None:
+    part = xt.isel(xt.array(numbers(1000, 50), dims=("a", "b")), a=slice(3, 5))
+    others = [xt.array(np.zeros((1000, 50)), dims=("a", "b")) for _ in range(20)]
+    np.testing.assert_array_equal(part.values, numbers(1000, 50)[3:5])
+    assert len(others) == 20
+
+
+def test_an_array_that_was_given_away_is_not_read() -> None:
+    x = xt.array(numbers(8), dims="a", copy=True)
+    xt.jit(lambda x: x + 1, donate="x")(x)
+    with pytest.raises(xt.ArgumentError, match="took its memory"):
+        x.isel(a=0)
+
+
+@pytest.mark.parametrize("index", [5, -6, 2**70, slice(0, 2**70), slice(None, None, 0), True, "x", 1.0, None])
+def test_wrong_positions_are_refused_with_the_name_of_the_function(index: Any) -> None:
+    x = xt.array(numbers(5), dims="a")
+    for _ in range(2):
+        with pytest.raises(xt.Error, match=r"xt\.isel: "):
+            x.isel(a=index)
+    with pytest.raises(xt.DimensionError, match="'z'"):
+        x.isel(z=0)
