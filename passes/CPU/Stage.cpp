@@ -13,8 +13,13 @@ using namespace xtensor::cpu;
 
 //===- bodies --------------------------------------------------------------===//
 
-static bool isIndexed(linalg::LinalgOp op) {
-  return llvm::any_of(*op.getBlock(), [](Operation &o) { return isa<linalg::IndexOp>(o); });
+/// Whether the body asks for the number of a step of the loop.
+static bool isIndexed(linalg::LinalgOp op, unsigned loop) {
+  return op.getBlock()
+      ->walk([&](linalg::IndexOp index) {
+        return index.getDim() == loop ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 /// Ops that do to every lane what they do to a number; index and load are known to the emitter.
@@ -268,19 +273,18 @@ public:
     for (unsigned loop = ranges.size(); loop-- > 0;)
       if (ranges[loop].is(1))
         drop(loop);
-    bool hasIndex = isIndexed(stage.op);
-    if (!hasIndex && !stage.scan)
+    for (unsigned loop = 0; loop < stage.loopOf.size(); ++loop)
+      indexed.push_back(isIndexed(stage.op, loop));
+    if (!llvm::is_contained(indexed, true) && !stage.scan)
       turnLoops();
     sortLoops();
-    if (hasIndex)
-      return; // merged loops have no index of their own
     mergeLoops(*this);
   }
 
   //===- as mergeLoops counts ------------------------------------------------===//
   unsigned count() const { return ranges.size(); }
   bool areAlike(unsigned outer, unsigned inner) const {
-    return stage.reduced[outer] == stage.reduced[inner];
+    return stage.reduced[outer] == stage.reduced[inner] && !hasIndex(outer) && !hasIndex(inner);
   }
   Extent range(unsigned loop) const { return ranges[loop]; }
   auto accesses() const {
@@ -296,6 +300,13 @@ public:
   }
 
 private:
+  /// Whether the loop must stay as it is: merged loops have no index of their own.
+  bool hasIndex(unsigned loop) const {
+    return llvm::any_of(llvm::enumerate(stage.loopOf), [&](auto own) {
+      return own.value() == static_cast<int>(loop) && indexed[own.index()];
+    });
+  }
+
   void drop(unsigned loop) {
     ranges.erase(ranges.begin() + loop);
     stage.reduced.erase(stage.reduced.begin() + loop);
@@ -370,6 +381,7 @@ private:
 
   SmallVector<Extent, 4> &ranges;
   Stage &stage;
+  SmallVector<bool> indexed; // per loop of the op
 };
 
 } // namespace

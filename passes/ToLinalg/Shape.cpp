@@ -401,12 +401,61 @@ static size_t countParts(ConcatOp op) {
   return count;
 }
 
+/// The order in which the result of `op` is stored: that of the result, or of what alone reads it
+/// and moves the joined dim to the end.
+static ArrayRef<StringAttr> orderOf(ConcatOp op) {
+  ArrayType type = arrayType(op.getY());
+  if (op->hasOneUse())
+    if (auto turned = dyn_cast<BroadcastOp>(*op->user_begin())) {
+      ArrayType last = arrayType(turned.getY());
+      if (last.getRank() == type.getRank() && last.getDimNames().back() == op.getDimAttr())
+        return last.getDimNames();
+    }
+  return type.getDimNames();
+}
+
+/// Elements in a row that one op interleaves at most, and elements from which that pays.
+static constexpr int64_t kInterleaved = 4, kLeastInterleaved = 64;
+
+/// Whether the parts lie side by side in rows so short that one op writes all of a row.
+static bool isInterleaved(ConcatOp op) {
+  ArrayType type = arrayType(op.getY());
+  int64_t count = type.getSize(op.getDimAttr());
+  return count >= 2 && count <= kInterleaved && op.getInputs().size() > 1 &&
+         orderOf(op).back() == op.getDimAttr() &&
+         (!type.hasStaticShape() || Amount::ofSizes(type.getShape()) >= kLeastInterleaved);
+}
+
+/// The parts, side by side: each of their places along the joined dim is an operand.
+static Value interleaved(ConcatOp op, Lowering &to) {
+  ArrayRef<StringAttr> order = orderOf(op);
+  SmallVector<AffineExpr> exprs = dimExprs(arrayType(op.getY()));
+  SmallVector<View> places;
+  for (Value input : op.getInputs())
+    for (int64_t i = 0; i < arrayType(input).getSize(op.getDimAttr()); ++i) {
+      exprs.back() = getAffineConstantExpr(i, op.getContext());
+      places.push_back(
+          to.access(input, order).at(AffineMap::get(exprs.size(), 0, exprs, op.getContext())));
+    }
+  ArrayType type =
+      reordered(arrayType(op.getY()), SmallVector<Attribute>(order.begin(), order.end()));
+  return to.elementwise(type, places, [&](OpBuilder &b, Location loc, ValueRange x) {
+    Value at = linalg::IndexOp::create(b, loc, order.size() - 1), element = x.back();
+    for (int64_t i = x.size() - 1; i-- > 0;) {
+      Value isThis = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, at,
+                                           arith::ConstantIndexOp::create(b, loc, i));
+      element = arith::SelectOp::create(b, loc, isThis, x[i], element);
+    }
+    return element;
+  });
+}
+
 /// Whether the parts of `op` are written directly into the result of another concat.
 static bool isPartOfConcat(ConcatOp op) {
   if (!op->hasOneUse() || op->user_begin()->getBlock() != op->getBlock())
     return false;
   auto reader = dyn_cast<ConcatOp>(*op->user_begin());
-  return reader && countParts(reader) <= kInsertions &&
+  return reader && !isInterleaved(reader) && countParts(reader) <= kInsertions &&
          arrayType(reader.getY()).getDimNames() == arrayType(op.getY()).getDimNames();
 }
 
@@ -431,6 +480,10 @@ static Value joinedInto(ConcatOp op, Value whole, SmallVector<int64_t> offsets, 
 static LogicalResult lower(ConcatOp op, Lowering &to) {
   if (isPartOfConcat(op))
     return success();
+  if (isInterleaved(op)) {
+    to.setStored(op.getY(), interleaved(op, to), orderOf(op));
+    return success();
+  }
   ArrayType type = arrayType(op.getY());
   int64_t axis = type.find(op.getDimAttr());
   SmallVector<Value> inputs = llvm::filter_to_vector(

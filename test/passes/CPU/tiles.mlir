@@ -2,6 +2,8 @@
 #ij = affine_map<(i, j) -> (i, j)>
 #ji = affine_map<(i, j) -> (j, i)>
 #i = affine_map<(i, j) -> (i)>
+#ijk = affine_map<(i, j, k) -> (i, j, k)>
+#ijk_ij = affine_map<(i, j, k) -> (i, j)>
 
 // Sixteen rows of sixteen elements are transposed in registers: four rounds of sixteen shuffles.
 // Every cache line is read and written as a whole.
@@ -159,6 +161,28 @@ func.func @every_second(%x: memref<512xf32, strided<[2]>>, %y: memref<f32>) {
   linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]} ins(%x : memref<512xf32, strided<[2]>>) outs(%y : memref<f32>) {
   ^bb0(%a: f32, %o: f32):
     %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// Two arrays are interleaved: one row of memory, although a loop has an index of its own.
+// CHECK-LABEL: func.func @interleaved
+// CHECK: scf.for
+// CHECK-COUNT-2: vector.load
+// CHECK: vector.shuffle {{.*}} [0, 16, 1, 17
+// CHECK: vector.store
+// CHECK: vector.shuffle {{.*}} [8, 24, 9, 25
+// CHECK: vector.store
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @interleaved(%x: memref<32x5xf32>, %y: memref<32x5xf32>, %z: memref<32x5x2xf32>) {
+  linalg.generic {indexing_maps = [#ijk_ij, #ijk_ij, #ijk], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x, %y : memref<32x5xf32>, memref<32x5xf32>) outs(%z : memref<32x5x2xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %k = linalg.index 2 : index
+    %zero = arith.constant 0 : index
+    %first = arith.cmpi eq, %k, %zero : index
+    %s = arith.select %first, %a, %b : f32
     linalg.yield %s : f32
   }
   return

@@ -78,6 +78,30 @@ func.func @concat(%x: !xtensor.array<a: 2, f32>, %y: !xtensor.array<a: 3, f32>) 
 
 // -----
 
+// Short rows are written by one op, in the order in which they are returned.
+// CHECK: #[[FIRST:.*]] = affine_map<(d0, d1) -> (0, d0)>
+// CHECK: #[[SECOND:.*]] = affine_map<(d0, d1) -> (1, d0)>
+// CHECK: #[[ROW:.*]] = affine_map<(d0, d1) -> (d0)>
+// CHECK-LABEL: func.func @concat_of_columns
+// CHECK: linalg.generic {indexing_maps = [#[[FIRST]], #[[SECOND]], #[[ROW]], #{{.*}}]{{.*}} ins(%arg0, %arg0, %arg1 : tensor<2x50xf32>, tensor<2x50xf32>, tensor<50xf32>) outs(%{{.*}} : tensor<50x3xf32>)
+// CHECK: ^bb0(%[[X0:.*]]: f32, %[[X1:.*]]: f32, %[[Y:.*]]: f32, %{{.*}}: f32):
+// CHECK: %[[I:.*]] = linalg.index 1
+// CHECK: %[[IS1:.*]] = arith.cmpi eq, %[[I]], %c1
+// CHECK: %[[REST:.*]] = arith.select %[[IS1]], %[[X1]], %[[Y]]
+// CHECK: %[[IS0:.*]] = arith.cmpi eq, %[[I]], %c0
+// CHECK: %[[ALL:.*]] = arith.select %[[IS0]], %[[X0]], %[[REST]]
+// CHECK: linalg.yield %[[ALL]]
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @concat_of_columns(%x: !xtensor.array<s: 2, a: 50, f32>, %y: !xtensor.array<a: 50, f32>) -> !xtensor.array<a: 50, s: 3, f32> {
+  %0 = xtensor.broadcast %y : (!xtensor.array<a: 50, f32>) -> !xtensor.array<s: 1, a: 50, f32>
+  %1 = xtensor.concat %x, %0 along s : !xtensor.array<s: 2, a: 50, f32>, !xtensor.array<s: 1, a: 50, f32>
+  %2 = xtensor.broadcast %1 : (!xtensor.array<s: 3, a: 50, f32>) -> !xtensor.array<a: 50, s: 3, f32>
+  return %2 : !xtensor.array<a: 50, s: 3, f32>
+}
+
+// -----
+
 // A concat that another one reads is not stored: all parts are written into the whole, a convolution by its own loop.
 // CHECK-LABEL: func.func @concat_of_concat
 // CHECK: %[[E:.*]] = tensor.empty() : tensor<3x3xf32>
