@@ -184,8 +184,7 @@ namespace {
 
 bool hasPolynomial(StringRef name) {
   return llvm::is_contained(
-      {"math.exp", "math.tanh", "math.log", "math.log1p", "math.log2", "math.erf", "math.acos"},
-      name);
+      {"math.tanh", "math.log", "math.log1p", "math.log2", "math.erf", "math.acos"}, name);
 }
 
 /// The polynomial of erf takes the sign by `x < 0`: erf(-0.0) would be 0.0.
@@ -242,6 +241,8 @@ struct ExpandMathPass : xtensor::impl::ExpandMathBase<ExpandMathPass> {
         expand(op, write<emitTanh, 1>);
       else if (isa<math::ExpM1Op>(op) && getElementTypeOrSelf(op->getResult(0).getType()).isF32())
         expand(op, write<emitExpm1, 1>);
+      else if (isa<math::ExpOp>(op) && getElementTypeOrSelf(op->getResult(0).getType()).isF32())
+        expand(op, write<emitExp, 1>);
     });
     for (Operation *op : exact)
       if (auto rest = dyn_cast<arith::RemFOp>(op))

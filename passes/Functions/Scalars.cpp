@@ -300,7 +300,7 @@ std::pair<Real, Word> xtensor::nearest(Real x) {
   return {shifted - magic, x.s->low(shifted) - x.s->pick(0x4b400000u, 0u)};
 }
 
-std::pair<Real, Real> xtensor::nearestPower(Real x, double factor) {
+std::pair<Real, Real> xtensor::nearestPower(Real x, double factor, std::optional<double> most) {
   Scalars &s = *x.s;
   if (!s.fuses) {
     auto [multiple, k] = nearest(x * factor);
@@ -308,6 +308,8 @@ std::pair<Real, Real> xtensor::nearestPower(Real x, double factor) {
   }
   double magic = magicOf(s);
   Real shifted = multiplyAdd(x, s.real(factor), s.real(magic));
+  if (most)
+    shifted = select(shifted < magic + *most, shifted, magic + *most);
   return {shifted - magic, s.powerOfLastPlaces(shifted)};
 }
 

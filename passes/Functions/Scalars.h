@@ -185,8 +185,9 @@ Real withSignOf(Real magnitude, Real x);
 
 /// x rounded to an integer, as a Real and as a Word. |x| must be below 2^22 in f32, 2^31 in f64.
 std::pair<Real, Word> nearest(Real x);
-/// x * factor rounded to an integer k, and 2^k, which must be a normal number.
-std::pair<Real, Real> nearestPower(Real x, double factor);
+/// x * factor rounded to an integer k, and 2^k, which must be a normal number, or 0. On CPUs, k is
+/// at most `most`.
+std::pair<Real, Real> nearestPower(Real x, double factor, std::optional<double> most = {});
 
 /// x + y exactly.
 Sum addExactly(Real x, Real y);

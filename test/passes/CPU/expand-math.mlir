@@ -67,6 +67,18 @@ func.func @expm1(%x: vector<8xf32>) -> vector<8xf32> {
   return %y : vector<8xf32>
 }
 
+// exp of f32 is arithmetic: a polynomial and a power, made of the last places of a sum.
+// CHECK-LABEL: func.func @exp
+// CHECK-NOT: math.floor
+// CHECK-NOT: math.exp
+// CHECK: arith.shli %{{.*}} : vector<16xi32>
+// CHECK: arith.addf %{{.*}} fastmath<contract>
+// CHECK: return
+func.func @exp(%x: vector<16xf32>) -> vector<16xf32> {
+  %y = math.exp %x : vector<16xf32>
+  return %y : vector<16xf32>
+}
+
 // The larger one of two numbers: both orders of an instruction that gives the second one of two
 // zeros, and a branch for NaN. Vectors stay.
 // CHECK-LABEL: func.func @larger

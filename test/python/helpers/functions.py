@@ -130,7 +130,7 @@ FUNCTIONS: dict[str, Function] = {
         precise=mpmath.erfinv,
         domain=(-1, 1),
     ),
-    "exp": Function(np.exp, (6, 3), (1, 1), by="polynomial"),
+    "exp": Function(np.exp, (2, 3), (1, 1), by="arithmetic"),
     "exp2": Function(np.exp2, (1.5, 2), (1, 1)),
     "expm1": Function(np.expm1, (2, 2), (1.5, 1.5), avx2=(2, 3), odd=True, by="arithmetic"),
     "i0": Function(

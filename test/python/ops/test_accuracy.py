@@ -222,6 +222,23 @@ def test_the_normal_distribution_on_each_processor(level: str) -> None:
         assert np.max(np.abs(got.values - want) / np.spacing(np.abs(want).astype("f4")).astype("f8")) <= 4
 
 
+LEVELS = pytest.mark.parametrize("level", ["x86-64", "x86-64-v3", "x86-64-v4"])
+
+
+@pytest.mark.cpu_only("processors are targets of the CPU")
+@LEVELS
+def test_exp_of_float32_on_each_processor(level: str) -> None:
+    """Its power of two ends at 2^127, and at 0."""
+    if not xt._native.has_processor(level):
+        pytest.skip(f"the processor is not {level}")
+    ends = [np.linspace(88, 89, 20_001), np.linspace(-89, -86, 20_001), [np.inf, -np.inf, 3e38, -3e38]]
+    x = np.concatenate([np.asarray(part, "f4") for part in (arguments("f4"), *ends)])
+    exp = xt.load(xt.export(xt.exp, (xt.spec(i=x.size, dtype="f4"),), c=False, targets=f"cpu:{level}"))
+    with np.errstate(all="ignore"):
+        exact = np.exp(x.astype("f8"))
+    check("exp", exp(xt.array(x, dims="i")).values, exact, 2, x)
+
+
 def test_softmax_and_its_like_are_rounded_once_in_16_bits() -> None:
     x = np.random.default_rng(0).normal(size=(20, 50)).astype("f2") * 4
     a, wide = xt.array(x, dims=("i", "j")), x.astype("f8")
