@@ -22,6 +22,16 @@ namespace xtensor {
 using namespace mlir;
 using namespace xtensor;
 
+/// Whether the number is at most a factor of results that are rounded to 8 digits.
+static bool endsInBFloat16(Value x, int depth = 3) {
+  return depth && llvm::all_of(x.getUsers(), [&](Operation *user) {
+           if (auto rounding = dyn_cast<arith::TruncFOp>(user))
+             return getElementTypeOrSelf(rounding.getType()).isBF16();
+           return isa<arith::MulFOp, arith::SelectOp>(user) &&
+                  endsInBFloat16(user->getResult(0), depth - 1);
+         });
+}
+
 /// Replaces an op by a function of passes/Functions. Functions of the math dialect that it is
 /// written with stay ops, which are expanded next.
 static void expand(Operation *op, function_ref<Real(Scalars &, ArrayRef<Real>)> function) {
@@ -35,6 +45,7 @@ static void expand(Operation *op, function_ref<Real(Scalars &, ArrayRef<Real>)> 
   };
   Scalars s(op->getLoc(), b, op->getResult(0).getType(), /*fuses=*/true, call);
   s.roundsOnce = hasFma(op);
+  s.isRough = endsInBFloat16(op->getResult(0));
   SmallVector<Real> x;
   for (Value operand : op->getOperands())
     x.push_back({operand, &s});
@@ -42,7 +53,34 @@ static void expand(Operation *op, function_ref<Real(Scalars &, ArrayRef<Real>)> 
   op->erase();
 }
 
+/// y of `y < c ? c : y`, or of another comparison. Null if x is something else.
+static Value unclamped(Value x, arith::CmpFPredicate predicate) {
+  auto select = x ? x.getDefiningOp<arith::SelectOp>() : nullptr;
+  auto compare = select ? select.getCondition().getDefiningOp<arith::CmpFOp>() : nullptr;
+  bool isClamp = compare && compare.getPredicate() == predicate &&
+                 compare.getLhs() == select.getFalseValue() &&
+                 compare.getRhs() == select.getTrueValue();
+  return isClamp ? select.getFalseValue() : Value();
+}
+
+/// gelu: `x ndtr(x)` of a finite x is shorter than ndtr(x), because it does not need both tails.
+static bool expandProduct(ElementaryOp op) {
+  Value x = op.getOperands().front();
+  if (op.getFunction() != "ndtr" || !op->hasOneUse() || !hasFma(op) ||
+      !unclamped(unclamped(x, arith::CmpFPredicate::OLT), arith::CmpFPredicate::OGT))
+    return false;
+  auto product = dyn_cast<arith::MulFOp>(*op->user_begin());
+  if (!product || !llvm::is_contained(product->getOperands(), x))
+    return false;
+  product->setOperands({x, x});
+  op.erase();
+  expand(product, [](Scalars &s, ArrayRef<Real> x) { return emitTimesNdtr(s, x.front()); });
+  return true;
+}
+
 static void expand(ElementaryOp op) {
+  if (expandProduct(op))
+    return;
 #define XTENSOR_ELEMENTARY_FUNCTION(Op, name, arity, function, isShort)                            \
   if (op.getFunction() == name)                                                                    \
     return expand(op, write<function, arity>);
@@ -229,13 +267,16 @@ struct ExpandMathPass : xtensor::impl::ExpandMathBase<ExpandMathPass> {
   }
 
   void runOnOperation() override {
-    SmallVector<Operation *> exact; // and not the calls that they become
+    SmallVector<ElementaryOp> functions; // an expansion may erase the op behind it
+    SmallVector<Operation *> exact;      // and not the calls that they become
     getOperation().walk([&](Operation *op) {
       if (auto function = dyn_cast<ElementaryOp>(op))
-        expand(function);
+        functions.push_back(function);
       else if (isa<arith::RemFOp, arith::TruncFOp, arith::MaximumFOp, arith::MinimumFOp>(op))
         exact.push_back(op);
     });
+    for (ElementaryOp function : functions)
+      expand(function);
     getOperation().walk([&](Operation *op) { // also those that functions above are written with
       if (isa<math::TanhOp>(op) && getElementTypeOrSelf(op->getResult(0).getType()).isF64())
         expand(op, write<emitTanh, 1>);

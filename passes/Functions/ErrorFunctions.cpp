@@ -119,8 +119,8 @@ static Real tailByErfc(Scalars &s, Real a) {
 /// The same of f32 on CPUs. Few vectors have lanes beyond 3.3. One chain of operations loses fewer
 /// digits of m than several.
 static Real tailByExp(Scalars &s, Real a) {
-  Real center = a - 1.75, near = s.real(0);
-  for (double c : llvm::reverse(kNearTail32))
+  Real center = a - 1.75, near = s.real(std::end(kNearTail32)[-1]);
+  for (double c : llvm::drop_begin(llvm::reverse(kNearTail32)))
     near = multiplyAdd(near, center, s.real(c));
   // u = -a^2 - 2 k ln 2: the square is not rounded.
   auto [k, power] = nearestPower(a * a, -0x1.71547652b82fep-1);
@@ -137,9 +137,34 @@ static Real tailByExp(Scalars &s, Real a) {
   return s.choose(a > 3.3, far, multiplyAdd(near, beyond, near) * power);
 }
 
+// log2 ndtr(-a) up to 4, and 2^r for |r| <= 1/2: minimax, together below 2^-17.9 of the result.
+static constexpr double kLogOfTail16[] = {-0.9999993,  -1.1511637,     -0.4588195,  -0.05341759,
+                                          0.008116673, -0.00078692957, 3.563836e-05};
+static constexpr double kPower16[] = {0.9999993, 0.6931218, 0.24024744, 0.05591786, 0.009570101};
+
+/// The same with 16 digits: a single exponential.
+static Real roughTail(Scalars &s, Real a) {
+  Real exponent = s.evaluate({kLogOfTail16, {}}, a);
+  auto [k, power] = nearestPower(exponent, 1);
+  Real near = s.evaluate({kPower16, {}}, exponent - k) * power;
+  return s.choose(a > 4.0, [&] { return tailByExp(s, a); }, near);
+}
+
+static Real tailOf(Scalars &s, Real a) {
+  if (s.wide || !s.roundsOnce)
+    return tailByErfc(s, a);
+  return s.isRough ? roughTail(s, a) : tailByExp(s, a);
+}
+
 Real xtensor::emitNdtr(Scalars &s, Real x) {
-  Real a = abs(x), tail = s.wide || !s.roundsOnce ? tailByErfc(s, a) : tailByExp(s, a);
+  Real tail = tailOf(s, abs(x));
   return select(x < 0.0, tail, 1.0 - tail);
+}
+
+/// The greater one of x and 0, less |x| ndtr(-|x|). Results below all numbers are -0.0.
+Real xtensor::emitTimesNdtr(Scalars &s, Real x) {
+  Real a = abs(x), positive = select(x < -0.0, -0.0, x);
+  return multiplyAdd(-a, tailOf(s, a), positive);
 }
 
 //===- inverses ------------------------------------------------------------===//

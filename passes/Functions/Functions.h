@@ -39,6 +39,9 @@ struct Decomposed {
 };
 Decomposed decompose(Scalars &s, Real x);
 
+/// x ndtr(x) of a finite x.
+Real emitTimesNdtr(Scalars &s, Real x);
+
 // Not functions of the table: what devices compute otherwise, or not exactly.
 Real emitQuotient(Scalars &s, Real x, Real y);
 Real emitSquareRoot(Scalars &s, Real x);

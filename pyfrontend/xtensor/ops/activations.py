@@ -244,7 +244,8 @@ def gelu(x: ArrayLike, /) -> Array:
         # Beyond `last`, the tail is 0. Infinity times 0 would be NaN, there or in a derivative.
         last = p.constant(39 if x.dtype == p.F8 else 15, x.dtype)
         least, is_large = build.unary("neg", last), build.compare("gt", x, last)
-        inside = build.select(build.compare("lt", x, least), least, build.select(is_large, last, x))
+        inside = build.select(is_large, last, x)
+        inside = build.select(build.compare("lt", inside, least), least, inside)
         return build.select(is_large, x, build.binary("mul", inside, build.unary("ndtr", inside)))
 
     return p.rounded_once(product, p.as_float(x))

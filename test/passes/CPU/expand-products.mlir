@@ -1,0 +1,28 @@
+// Products with functions that the math dialect lacks, on a processor that multiplies and adds at once.
+// RUN: xtensor-opt %s --pass-pipeline='builtin.module(func.func(xtensor-expand-math))' | FileCheck %s
+
+module attributes {xtensor.processor = "cpu:x86-64-v4"} {
+// gelu: of a finite x, x ndtr(x) is the greater one of x and 0, less a product with the tail. If it
+// is rounded to 8 digits, one exponential of a polynomial is enough up to 4.
+// CHECK-LABEL: func.func @gelu
+// CHECK: scf.if
+// CHECK: math.fma
+// CHECK: } else {
+// CHECK: arith.mulf %{{.*}} fastmath<contract>
+// CHECK: arith.addf %{{.*}} fastmath<contract>
+// CHECK-NOT: arith.select
+// CHECK: arith.truncf
+func.func @gelu(%z: vector<16xf32>) -> vector<16xbf16> {
+  %most = arith.constant dense<15.0> : vector<16xf32>
+  %least = arith.constant dense<-15.0> : vector<16xf32>
+  %above = arith.cmpf ogt, %z, %most : vector<16xf32>
+  %y = arith.select %above, %most, %z : vector<16xi1>, vector<16xf32>
+  %below = arith.cmpf olt, %y, %least : vector<16xf32>
+  %x = arith.select %below, %least, %y : vector<16xi1>, vector<16xf32>
+  %n = xtensor.elementary "ndtr" %x : vector<16xf32>
+  %p = arith.mulf %x, %n : vector<16xf32>
+  %r = arith.truncf %p : vector<16xf32> to vector<16xbf16>
+  return %r : vector<16xbf16>
+}
+
+}
