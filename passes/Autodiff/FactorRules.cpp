@@ -202,7 +202,7 @@ static void eighTangent(Linearizer &l, Operation *o, MutableArrayRef<Value> tang
   Value w = op.getW(), v = op.getV(), vp = m.renamed(m.b, v, {{k, p}});
   Value av = m.contract(m.t, l.tangent(op.getA()), m.renamed(m.b, v, {{row, column}}), {column});
   Value s = m.contract(m.t, vp, av, {row});
-  tangents[0] = m.contract(m.t, s, m.identity(p, v, k, k, v, k), {p});
+  tangents[0] = m.contract(m.t, v, av, {row}); // no other element of V^T dA V is needed for it
   Value both = AddOp::create(m.t, s, m.renamed(m.t, s, {{p, k}, {k, p}}));
   Value f = m.gaps(SubOp::create(m.b, w, m.renamed(m.b, w, {{k, p}})), p, k, v);
   f = MulOp::create(m.b, f, m.number(m.b, 0.5));
@@ -335,7 +335,8 @@ static void svdTangent(Linearizer &l, Operation *o, MutableArrayRef<Value> tange
   Value vp = m.renamed(m.b, vh, {{k, p}});
   Value ua = m.contract(m.t, up, dA, {row});   // U^T dA (p, column)
   Value S = m.contract(m.t, ua, vh, {column}); // (p, k)
-  tangents[1] = m.contract(m.t, S, m.identity(p, u, k, k, u, k), {p});
+  // No other element of S is needed for ds.
+  tangents[1] = m.contract(m.t, m.renamed(m.t, ua, {{p, k}}), vh, {column});
   Value gaps = MulOp::create(m.b, SubOp::create(m.b, s, sp).getResult(),
                              AddOp::create(m.b, s, sp).getResult());
   Value f = m.gaps(gaps, p, k, u);

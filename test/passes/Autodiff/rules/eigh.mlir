@@ -19,37 +19,31 @@ func.func @eigh(%a: !a) -> (!w, !v, !xtensor.linear<(!w, !v) -> !a>) {
 // LINEAR-NEXT: %{{.+}}, %{{.+}} = xtensor.eigh %[[A]] on [row, col] inner k
 // LINEAR-NEXT: %[[V0:.+]] = xtensor.rename %{{.+}} [k] to ["k~0"]
 // LINEAR-NEXT: %[[V1:.+]] = xtensor.rename %{{.+}} [row] to [col]
-// LINEAR-NEXT: %[[V2:.+]] = xtensor.iota
-// LINEAR-NEXT: %[[V3:.+]] = xtensor.iota
-// LINEAR-NEXT: %[[V4:.+]] = xtensor.compare eq %[[V2]], %[[V3]]
-// LINEAR-NEXT: %[[V5:.+]] = xtensor.constant dense<1.000000e+00>
-// LINEAR-NEXT: %[[V6:.+]] = xtensor.constant dense<0.000000e+00>
-// LINEAR-NEXT: %[[V7:.+]] = xtensor.select %[[V4]], %[[V5]], %[[V6]]
-// LINEAR-NEXT: %[[V8:.+]] = xtensor.rename %{{.+}} [k] to ["k~0"]
-// LINEAR-NEXT: %[[V9:.+]] = xtensor.sub %{{.+}}, %[[V8]]
-// LINEAR-NEXT: %[[V10:.+]] = xtensor.iota
-// LINEAR-NEXT: %[[V11:.+]] = xtensor.iota
-// LINEAR-NEXT: %[[V12:.+]] = xtensor.compare eq %[[V10]], %[[V11]]
-// LINEAR-NEXT: %[[V13:.+]] = xtensor.constant dense<1.000000e+00>
-// LINEAR-NEXT: %[[V14:.+]] = xtensor.select %[[V12]], %[[V13]], %[[V9]]
-// LINEAR-NEXT: %[[V15:.+]] = xtensor.constant dense<0.000000e+00>
-// LINEAR-NEXT: %[[V16:.+]] = xtensor.constant dense<1.000000e+00>
-// LINEAR-NEXT: %[[V17:.+]] = xtensor.div %[[V16]], %[[V14]]
-// LINEAR-NEXT: %[[V18:.+]] = xtensor.select %[[V12]], %[[V15]], %[[V17]]
-// LINEAR-NEXT: %[[V19:.+]] = xtensor.constant dense<5.000000e-01>
-// LINEAR-NEXT: %[[V20:.+]] = xtensor.mul %[[V18]], %[[V19]]
-// LINEAR-NEXT: %[[V21:.+]] = xtensor.linear {
+// LINEAR-NEXT: %[[V2:.+]] = xtensor.rename %{{.+}} [k] to ["k~0"]
+// LINEAR-NEXT: %[[V3:.+]] = xtensor.sub %{{.+}}, %[[V2]]
+// LINEAR-NEXT: %[[V4:.+]] = xtensor.iota
+// LINEAR-NEXT: %[[V5:.+]] = xtensor.iota
+// LINEAR-NEXT: %[[V6:.+]] = xtensor.compare eq %[[V4]], %[[V5]]
+// LINEAR-NEXT: %[[V7:.+]] = xtensor.constant dense<1.000000e+00>
+// LINEAR-NEXT: %[[V8:.+]] = xtensor.select %[[V6]], %[[V7]], %[[V3]]
+// LINEAR-NEXT: %[[V9:.+]] = xtensor.constant dense<0.000000e+00>
+// LINEAR-NEXT: %[[V10:.+]] = xtensor.constant dense<1.000000e+00>
+// LINEAR-NEXT: %[[V11:.+]] = xtensor.div %[[V10]], %[[V8]]
+// LINEAR-NEXT: %[[V12:.+]] = xtensor.select %[[V6]], %[[V9]], %[[V11]]
+// LINEAR-NEXT: %[[V13:.+]] = xtensor.constant dense<5.000000e-01>
+// LINEAR-NEXT: %[[V14:.+]] = xtensor.mul %[[V12]], %[[V13]]
+// LINEAR-NEXT: %[[V15:.+]] = xtensor.linear {
 // LINEAR-NEXT: ^bb0(%[[T0:[a-z0-9]+]]:
-// LINEAR-NEXT: %[[V22:.+]] = xtensor.contract %[[T0]], %[[V1]] over [col]
-// LINEAR-NEXT: %[[V23:.+]] = xtensor.contract %[[V0]], %[[V22]] over [row]
-// LINEAR-NEXT: %[[V24:.+]] = xtensor.contract %[[V23]], %[[V7]] over ["k~0"]
-// LINEAR-NEXT: %[[V25:.+]] = xtensor.rename %[[V23]] ["k~0", k] to [k, "k~0"]
-// LINEAR-NEXT: %[[V26:.+]] = xtensor.add %[[V23]], %[[V25]]
-// LINEAR-NEXT: %[[V27:.+]] = xtensor.mul %[[V20]], %[[V26]]
-// LINEAR-NEXT: %[[V28:.+]] = xtensor.contract %[[V0]], %[[V27]] over ["k~0"]
-// LINEAR-NEXT: xtensor.yield %[[V24]], %[[V28]]
+// LINEAR-NEXT: %[[V16:.+]] = xtensor.contract %[[T0]], %[[V1]] over [col]
+// LINEAR-NEXT: %[[V17:.+]] = xtensor.contract %[[V0]], %[[V16]] over [row]
+// LINEAR-NEXT: %[[V18:.+]] = xtensor.contract %{{.+}}, %[[V16]] over [row]
+// LINEAR-NEXT: %[[V19:.+]] = xtensor.rename %[[V17]] ["k~0", k] to [k, "k~0"]
+// LINEAR-NEXT: %[[V20:.+]] = xtensor.add %[[V17]], %[[V19]]
+// LINEAR-NEXT: %[[V21:.+]] = xtensor.mul %[[V14]], %[[V20]]
+// LINEAR-NEXT: %[[V22:.+]] = xtensor.contract %[[V0]], %[[V21]] over ["k~0"]
+// LINEAR-NEXT: xtensor.yield %[[V18]], %[[V22]]
 // LINEAR-NEXT: }
-// LINEAR-NEXT: %[[V29:.+]] = xtensor.transposed %[[V21]]
+// LINEAR-NEXT: %[[V23:.+]] = xtensor.transposed %[[V15]]
 // LINEAR: return
 
 // BACK-LABEL: func.func @eigh(
@@ -62,8 +56,8 @@ func.func @eigh(%a: !a) -> (!w, !v, !xtensor.linear<(!w, !v) -> !a>) {
 // BACK-NEXT: %[[V4:.+]] = xtensor.rename %[[V3]] [k, "k~0"] to ["k~0", k]
 // BACK-NEXT: %[[V5:.+]] = xtensor.add %[[V2]], %[[V4]]
 // BACK-NEXT: %[[V6:.+]] = xtensor.mul %{{.+}}, %[[T0]]
-// BACK-NEXT: %[[V7:.+]] = xtensor.add %[[V5]], %[[V6]]
-// BACK-NEXT: %[[V8:.+]] = xtensor.contract %[[V7]], %{{.+}} over ["k~0"] order [row, k]
+// BACK-NEXT: %[[V7:.+]] = xtensor.contract %[[V5]], %{{.+}} over ["k~0"] order [row, k]
+// BACK-NEXT: %[[V8:.+]] = xtensor.add %[[V6]], %[[V7]]
 // BACK-NEXT: %[[V9:.+]] = xtensor.contract %[[V8]], %{{.+}} over [k]
 // BACK-NEXT: xtensor.yield %[[V9]]
 // BACK-NEXT: }

@@ -21,49 +21,44 @@ func.func @svd(%a: !a) -> (!u, !s, !v, !xtensor.linear<(!u, !s, !v) -> !a>) {
 // LINEAR-NEXT: %[[V0:.+]] = xtensor.rename %{{.+}} [k] to ["k~0"]
 // LINEAR-NEXT: %[[V1:.+]] = xtensor.rename %{{.+}} [k] to ["k~0"]
 // LINEAR-NEXT: %[[V2:.+]] = xtensor.rename %{{.+}} [k] to ["k~0"]
-// LINEAR-NEXT: %[[V3:.+]] = xtensor.iota
-// LINEAR-NEXT: %[[V4:.+]] = xtensor.iota
-// LINEAR-NEXT: %[[V5:.+]] = xtensor.compare eq %[[V3]], %[[V4]]
-// LINEAR-NEXT: %[[V6:.+]] = xtensor.constant dense<1.000000e+00>
-// LINEAR-NEXT: %[[V7:.+]] = xtensor.constant dense<0.000000e+00>
-// LINEAR-NEXT: %[[V8:.+]] = xtensor.select %[[V5]], %[[V6]], %[[V7]]
-// LINEAR-NEXT: %[[V9:.+]] = xtensor.sub %{{.+}}, %[[V1]]
-// LINEAR-NEXT: %[[V10:.+]] = xtensor.add %{{.+}}, %[[V1]]
-// LINEAR-NEXT: %[[V11:.+]] = xtensor.mul %[[V9]], %[[V10]]
-// LINEAR-NEXT: %[[V12:.+]] = xtensor.iota
-// LINEAR-NEXT: %[[V13:.+]] = xtensor.iota
-// LINEAR-NEXT: %[[V14:.+]] = xtensor.compare eq %[[V12]], %[[V13]]
+// LINEAR-NEXT: %[[V3:.+]] = xtensor.sub %{{.+}}, %[[V1]]
+// LINEAR-NEXT: %[[V4:.+]] = xtensor.add %{{.+}}, %[[V1]]
+// LINEAR-NEXT: %[[V5:.+]] = xtensor.mul %[[V3]], %[[V4]]
+// LINEAR-NEXT: %[[V6:.+]] = xtensor.iota
+// LINEAR-NEXT: %[[V7:.+]] = xtensor.iota
+// LINEAR-NEXT: %[[V8:.+]] = xtensor.compare eq %[[V6]], %[[V7]]
+// LINEAR-NEXT: %[[V9:.+]] = xtensor.constant dense<1.000000e+00>
+// LINEAR-NEXT: %[[V10:.+]] = xtensor.select %[[V8]], %[[V9]], %[[V5]]
+// LINEAR-NEXT: %[[V11:.+]] = xtensor.constant dense<0.000000e+00>
+// LINEAR-NEXT: %[[V12:.+]] = xtensor.constant dense<1.000000e+00>
+// LINEAR-NEXT: %[[V13:.+]] = xtensor.div %[[V12]], %[[V10]]
+// LINEAR-NEXT: %[[V14:.+]] = xtensor.select %[[V8]], %[[V11]], %[[V13]]
 // LINEAR-NEXT: %[[V15:.+]] = xtensor.constant dense<1.000000e+00>
-// LINEAR-NEXT: %[[V16:.+]] = xtensor.select %[[V14]], %[[V15]], %[[V11]]
-// LINEAR-NEXT: %[[V17:.+]] = xtensor.constant dense<0.000000e+00>
-// LINEAR-NEXT: %[[V18:.+]] = xtensor.constant dense<1.000000e+00>
-// LINEAR-NEXT: %[[V19:.+]] = xtensor.div %[[V18]], %[[V16]]
-// LINEAR-NEXT: %[[V20:.+]] = xtensor.select %[[V14]], %[[V17]], %[[V19]]
-// LINEAR-NEXT: %[[V21:.+]] = xtensor.constant dense<1.000000e+00>
-// LINEAR-NEXT: %[[V22:.+]] = xtensor.div %[[V21]], %{{.+}}
-// LINEAR-NEXT: %[[V23:.+]] = xtensor.linear {
+// LINEAR-NEXT: %[[V16:.+]] = xtensor.div %[[V15]], %{{.+}}
+// LINEAR-NEXT: %[[V17:.+]] = xtensor.linear {
 // LINEAR-NEXT: ^bb0(%[[T0:[a-z0-9]+]]:
-// LINEAR-NEXT: %[[V24:.+]] = xtensor.contract %[[V0]], %[[T0]] over [row]
-// LINEAR-NEXT: %[[V25:.+]] = xtensor.contract %[[V24]], %{{.+}} over [col]
-// LINEAR-NEXT: %[[V26:.+]] = xtensor.contract %[[V25]], %[[V8]] over ["k~0"]
-// LINEAR-NEXT: %[[V27:.+]] = xtensor.mul %[[V25]], %{{.+}}
+// LINEAR-NEXT: %[[V18:.+]] = xtensor.contract %[[V0]], %[[T0]] over [row]
+// LINEAR-NEXT: %[[V19:.+]] = xtensor.contract %[[V18]], %{{.+}} over [col]
+// LINEAR-NEXT: %[[V20:.+]] = xtensor.rename %[[V18]] ["k~0"] to [k]
+// LINEAR-NEXT: %[[V21:.+]] = xtensor.contract %[[V20]], %{{.+}} over [col]
+// LINEAR-NEXT: %[[V22:.+]] = xtensor.mul %[[V19]], %{{.+}}
+// LINEAR-NEXT: %[[V23:.+]] = xtensor.rename %[[V22]] ["k~0", k] to [k, "k~0"]
+// LINEAR-NEXT: %[[V24:.+]] = xtensor.add %[[V22]], %[[V23]]
+// LINEAR-NEXT: %[[V25:.+]] = xtensor.mul %[[V14]], %[[V24]]
+// LINEAR-NEXT: %[[V26:.+]] = xtensor.contract %[[V0]], %[[V25]] over ["k~0"]
+// LINEAR-NEXT: %[[V27:.+]] = xtensor.mul %[[V19]], %[[V1]]
 // LINEAR-NEXT: %[[V28:.+]] = xtensor.rename %[[V27]] ["k~0", k] to [k, "k~0"]
 // LINEAR-NEXT: %[[V29:.+]] = xtensor.add %[[V27]], %[[V28]]
-// LINEAR-NEXT: %[[V30:.+]] = xtensor.mul %[[V20]], %[[V29]]
-// LINEAR-NEXT: %[[V31:.+]] = xtensor.contract %[[V0]], %[[V30]] over ["k~0"]
-// LINEAR-NEXT: %[[V32:.+]] = xtensor.mul %[[V25]], %[[V1]]
-// LINEAR-NEXT: %[[V33:.+]] = xtensor.rename %[[V32]] ["k~0", k] to [k, "k~0"]
-// LINEAR-NEXT: %[[V34:.+]] = xtensor.add %[[V32]], %[[V33]]
-// LINEAR-NEXT: %[[V35:.+]] = xtensor.mul %[[V20]], %[[V34]]
-// LINEAR-NEXT: %[[V36:.+]] = xtensor.contract %[[V35]], %[[V2]] over ["k~0"]
-// LINEAR-NEXT: %[[V37:.+]] = xtensor.contract %[[T0]], %{{.+}} over [col]
-// LINEAR-NEXT: %[[V38:.+]] = xtensor.contract %[[V0]], %[[V25]] over ["k~0"]
-// LINEAR-NEXT: %[[V39:.+]] = xtensor.sub %[[V37]], %[[V38]]
-// LINEAR-NEXT: %[[V40:.+]] = xtensor.mul %[[V39]], %[[V22]]
-// LINEAR-NEXT: %[[V41:.+]] = xtensor.add %[[V31]], %[[V40]]
-// LINEAR-NEXT: xtensor.yield %[[V41]], %[[V26]], %[[V36]]
+// LINEAR-NEXT: %[[V30:.+]] = xtensor.mul %[[V14]], %[[V29]]
+// LINEAR-NEXT: %[[V31:.+]] = xtensor.contract %[[V30]], %[[V2]] over ["k~0"]
+// LINEAR-NEXT: %[[V32:.+]] = xtensor.contract %[[T0]], %{{.+}} over [col]
+// LINEAR-NEXT: %[[V33:.+]] = xtensor.contract %[[V0]], %[[V19]] over ["k~0"]
+// LINEAR-NEXT: %[[V34:.+]] = xtensor.sub %[[V32]], %[[V33]]
+// LINEAR-NEXT: %[[V35:.+]] = xtensor.mul %[[V34]], %[[V16]]
+// LINEAR-NEXT: %[[V36:.+]] = xtensor.add %[[V26]], %[[V35]]
+// LINEAR-NEXT: xtensor.yield %[[V36]], %[[V21]], %[[V31]]
 // LINEAR-NEXT: }
-// LINEAR-NEXT: %[[V42:.+]] = xtensor.transposed %[[V23]]
+// LINEAR-NEXT: %[[V37:.+]] = xtensor.transposed %[[V17]]
 // LINEAR: return
 
 // BACK-LABEL: func.func @svd(
@@ -88,11 +83,12 @@ func.func @svd(%a: !a) -> (!u, !s, !v, !xtensor.linear<(!u, !s, !v) -> !a>) {
 // BACK-NEXT: %[[V16:.+]] = xtensor.add %[[V13]], %[[V15]]
 // BACK-NEXT: %[[V17:.+]] = xtensor.mul %[[V16]], %{{.+}}
 // BACK-NEXT: %[[V18:.+]] = xtensor.add %[[V11]], %[[V17]]
-// BACK-NEXT: %[[V19:.+]] = xtensor.mul %{{.+}}, %[[T1]]
-// BACK-NEXT: %[[V20:.+]] = xtensor.add %[[V18]], %[[V19]]
-// BACK-NEXT: %[[V21:.+]] = xtensor.contract %[[V20]], %{{.+}} over [k]
-// BACK-NEXT: %[[V22:.+]] = xtensor.contract %[[V21]], %{{.+}} over ["k~0"] order [row, col]
-// BACK-NEXT: %[[V23:.+]] = xtensor.add %[[V4]], %[[V22]]
-// BACK-NEXT: xtensor.yield %[[V23]]
+// BACK-NEXT: %[[V19:.+]] = xtensor.mul %[[T1]], %{{.+}}
+// BACK-NEXT: %[[V20:.+]] = xtensor.rename %[[V19]] [k] to ["k~0"]
+// BACK-NEXT: %[[V21:.+]] = xtensor.contract %[[V18]], %{{.+}} over [k]
+// BACK-NEXT: %[[V22:.+]] = xtensor.add %[[V20]], %[[V21]]
+// BACK-NEXT: %[[V23:.+]] = xtensor.contract %[[V22]], %{{.+}} over ["k~0"] order [row, col]
+// BACK-NEXT: %[[V24:.+]] = xtensor.add %[[V4]], %[[V23]]
+// BACK-NEXT: xtensor.yield %[[V24]]
 // BACK-NEXT: }
 // BACK: return
