@@ -259,16 +259,18 @@ XT_INLINE void subtractBoth(T *__restrict y, const T *__restrict d, T u, const T
 template <typename T>
 XT_INLINE T subtractAndSum(T *__restrict d, const T *__restrict z, T u, const T *__restrict l,
                            int64_t begin, int64_t n) {
-  T sums[16] = {}, sum = 0;
+  T sums[16] = {};
   for (int64_t i = begin & ~int64_t(15); i < n; i += 16)
     for (int64_t v = 0; v < 16; ++v) {
       T less = d[i + v] - z[i + v] * u, product = l[i + v] * z[i + v];
       d[i + v] = i + v < begin ? d[i + v] : less;
       sums[v] += i + v < begin ? T(0) : product;
     }
-  for (T one : sums)
-    sum += one;
-  return sum;
+  // By halves: one after another, the additions would take longer than the loop.
+  for (int64_t half = 8; half > 0; half /= 2)
+    for (int64_t v = 0; v < half; ++v)
+      sums[v] += sums[v + half];
+  return sums[0];
 }
 
 /// Column and row k are known once those before have been taken from what is left.

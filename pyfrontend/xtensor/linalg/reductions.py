@@ -20,12 +20,16 @@ from ..ops.arguments import dims_of, fail, fresh, integer, is_static, needs_lapa
 from ..ops.reductions import _norm, _wide, any_empty
 from ..ops.types import Array, ArrayLike
 from ..trace import build
+from ..trace.control import cond
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from ..transforms.custom import custom_derivative
 from ..transforms.jvp import jvp
 from .arguments import MATRIX, Pair, as_matrix, diagonal_of, least_size, matrix_dims, new_inner
 from .complex_factors import factor, pivots, product_of, sign_and_log
+
+# A pivot, beside the largest element of its column, that the derivative should not divide by.
+_SMALL_PIVOT = 2.0**-8
 
 
 @op
@@ -47,21 +51,59 @@ def det(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 
 
 def _factored(x: Tracer, row: str, col: str) -> Tracer:
-    """The determinant by LU factors. The derivative has factors of its own: see `_last_pivot_least`."""
+    """The determinant by LU factors. For its derivative, matrices with a small pivot are factored again."""
 
     def value(x: Tracer) -> Tracer:
-        diagonal, parity = pivots(x, (row, col))
-        return reorder(build.binary("mul", parity, product_of(diagonal, row)), parity.dims)
+        return product(*pivots(x, (row, col)))
+
+    def product(diagonal: Tracer, *signs: Tracer) -> Tracer:
+        found = product_of(diagonal, row)
+        for sign in signs:
+            found = build.binary("mul", sign, found)
+        return reorder(found, signs[0].dims)
 
     def differentiable(x: Tracer) -> Tracer:
-        x, swaps = _last_pivot_least(x, row, col)
-        found = value(x)
-        return reorder(build.binary("mul", found, swaps), found.dims)
+        if is_static(x, col) and int(x.sizes[col]) < 2:
+            return value(x)
+        order, sign, is_moved = _last_pivot_least(build.stop_gradient(x), row, col)
+        sign = p.cast(sign, x.dtype)
+        if p.is_complex(x.dtype):
+            diagonal, parity = pivots(build.gather("clip", x, {col: order}), (row, col))
+            return product(diagonal, parity, sign)
+        packed, parity = _factored_again(x, order, is_moved, row, col)
+        return product(diagonal_of(packed, row, col), parity, sign)
 
     found = custom_derivative(value)
     found.defpushforward(partial(jvp, differentiable))
     determinant: Tracer = found(x)
     return determinant
+
+
+def _factored_again(x: Tracer, order: Tracer, is_moved: Tracer, row: str, col: str) -> tuple[Tracer, Tracer]:
+    """The LU factors of `x` with its columns in this order, and the sign of the order of the rows. If no column is
+    moved, these are the factors of `x`, which the program has already."""
+
+    def value(x: Tracer) -> tuple[Tracer, ...]:
+        def again() -> tuple[Tracer, ...]:
+            packed, rows, _, parity = build.factor("lu", build.gather("clip", x, {col: order}), (row, col))
+            return tuple(reorder(y, like.dims) for y, like in zip((packed, rows, parity), given, strict=True))
+
+        packed, rows, _, parity = build.factor("lu", x, (row, col))
+        given = (packed, rows, parity)
+        factors: tuple[Tracer, ...] = cond(is_moved, again, lambda: given, ())
+        return factors
+
+    def pushforward(primals: tuple[Tracer], tangents: tuple[Tracer]) -> tuple[Any, Any]:
+        # One rule after the choice: a branch of its own for each would hand on the factors of both.
+        (x,), (t,) = primals, tangents
+        packed, rows, parity = found(x)
+        moved = reorder(build.gather("clip", build.gather("clip", t, {col: order}), {row: rows}), packed.dims)
+        return (packed, rows, parity), (build.lu_tangent(packed, moved, (row, col)), None, None)
+
+    found = custom_derivative(value)
+    found.defpushforward(pushforward)
+    packed, _, parity = found(x)
+    return packed, parity
 
 
 @op
@@ -113,29 +155,29 @@ def _expanded(x: Tracer, row: str, col: str) -> Tracer:
     return total
 
 
-def _last_pivot_least(x: Tracer, row: str, col: str) -> tuple[Tracer, Tracer]:
-    """`x` with the column of its least pivot moved to the end, and the sign that this gives the determinant.
+def _last_pivot_least(x: Tracer, row: str, col: str) -> tuple[Tracer, Tracer, Tracer]:
+    """The order of the columns of `x` with that of the least pivot at the end, if it is small; the sign that this order
+    gives the determinant; and whether any matrix needs it.
 
     The derivative of lu divides by all pivots but the last. Where one rank is missing and the columns before the last
     are independent, no other pivot vanishes; they are once the first that depends on those before it is the last.
     """
-    if is_static(x, col) and int(x.sizes[col]) < 2:
-        return x, build.constant(1, (), x.dtype)
-    fixed = build.stop_gradient(x)
     size = size_of(x, col)
-    largest = build.reduce("max", build.unary("abs", fixed), (row,))
+    largest = build.reduce("max", build.unary("abs", x), (row,))
     scale = diagonal_of(build.broadcast(largest, x.dims, x.sizes), row, col)
     scale = build.select(build.compare("eq", scale, p.zero(scale.dtype)), p.constant(1, scale.dtype), scale)
-    sizes = build.unary("abs", pivots(fixed, (row, col))[0])
-    least = build.reduce("argmin", build.binary("div", sizes, scale), (row,))
+    sizes = build.binary("div", build.unary("abs", pivots(x, (row, col))[0]), scale)
+    least = build.reduce("argmin", sizes, (row,))
     at, one = build.iota(col, size), build.constant(1)
     last = build.binary("sub", build.as_size(size), one)
+    is_small = build.compare("lt", build.reduce("min", sizes, (row,)), p.constant(_SMALL_PIVOT, sizes.dtype))
+    least = build.select(is_small, least, last)
     order = build.select(build.compare("lt", at, least), at, build.binary("add", at, one))
     order = build.select(build.compare("eq", at, last), least, order)
     steps = build.binary("maximum", build.binary("sub", last, least), build.constant(0))  # of no columns none
     odd = build.binary("mod", steps, build.constant(2))
     sign = build.binary("sub", build.constant(1), build.binary("mul", build.constant(2), odd))
-    return build.gather("clip", x, {col: order}), p.cast(sign, x.dtype)
+    return order, sign, build.reduce("any", build.compare("gt", steps, build.constant(0)), steps.dims)
 
 
 @op

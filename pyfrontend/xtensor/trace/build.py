@@ -215,6 +215,11 @@ def factor(op: str, x: Tracer, dims: Sequence[str], inner: str | None = None) ->
     return tuple(Tracer(v) for v in emit(op, (x,), attributes).results)
 
 
+def lu_tangent(packed: Tracer, t: Tracer, dims: Sequence[str]) -> Tracer:
+    """How the factors `packed` that lu returns change if the matrix, its rows in their order, changes by `t`."""
+    return one("lu_tangent", (packed, t), _of_system(packed, dims, transposed=False))
+
+
 def complex_factor(kind: str, x: Tracer, dims: Sequence[str], inner: str) -> tuple[Tracer, ...]:
     """cholesky, eig, eigh, lu, qr or svd of a complex matrix, without a derivative (linalg/complex_factors.py)."""
     attributes = {

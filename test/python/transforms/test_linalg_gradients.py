@@ -368,6 +368,10 @@ def test_a_determinant_is_factored_again_only_for_its_gradient() -> None:
     value, both = _flops(lambda a: xt.linalg.det(a), (96, 96))
     assert value < 0.7 * 96**3  # of one factorization: 2/3 n^3
     assert both < 2.8 * 96**3  # of two, one with a column moved, and of the derivative of one
+    program = xt.jit(xt.grad(xt.linalg.det)).lower(matrix(random(96, 96))).as_text("differentiated")
+    first, again = (line for line in program.splitlines() if " xtensor.lu %" in line)
+    depth = [len(line) - len(line.lstrip()) for line in (first, again)]
+    assert depth[0] < depth[1], "not in a branch, which regular matrices do not take"
 
 
 def test_cost() -> None:
