@@ -7,6 +7,7 @@
 #include "Matrices.h"
 #include "Pool.h"
 #include "SideBySide.h"
+#include "Tridiagonal.h"
 
 #include <mutex>
 
@@ -196,6 +197,26 @@ void qr(const xt_array *arrays) {
 
 //===- eigenvalues ---------------------------------------------------------===//
 
+/// The eigenvectors of a small matrix in place of its lower triangle, by way of a tridiagonal one.
+/// `space` has room for syevd. False, with the matrix lost, if it needs the library.
+template <typename T>
+bool smallEigh(int n, T *a, T *values, T *space, int size) {
+  T *below = space, *tau = below + n, *q = tau + n, *work = q + n * n;
+  int left = size - int(work - space);
+  if (lapack::sytrd(n, a, n, values, below, tau, work, left) != 0)
+    return false;
+  // The reflections leave the first row alone.
+  std::fill_n(q, n * n, T(0));
+  q[0] = 1;
+  for (int j = 1; j < n; ++j)
+    std::copy_n(a + (j - 1) * n + 1, n - 1, q + j * n + 1);
+  if (lapack::orgqr(n - 1, n - 1, n - 1, q + n + 1, n, tau, work, left) != 0 ||
+      !tridiagonalEigh(n, values, below, q))
+    return false;
+  std::copy_n(q, n * n, a);
+  return true;
+}
+
 template <typename T>
 void eigh(const xt_array *arrays) {
   int64_t n = rowsOf(arrays[0]);
@@ -232,9 +253,15 @@ void eigh(const xt_array *arrays) {
                   int *ispace = scratch.take<int>(isize);
                   bool done = square && a.isFinite();
                   if (done && n > 0) {
-                    copySymmetric(a, Matrix<T>{copied, n, n, 1, n});
-                    done =
-                        lapack::syevd(int(n), copied, lda, values, space, work, ispace, isize) == 0;
+                    Matrix<T> symmetric{copied, n, n, 1, n};
+                    copySymmetric(a, symmetric);
+                    bool isSmall = 1 < n && n <= kSmallTridiagonal;
+                    if (!isSmall || !smallEigh(lda, copied, values, space, work)) {
+                      if (isSmall)
+                        copySymmetric(a, symmetric);
+                      done =
+                          lapack::syevd(lda, copied, lda, values, space, work, ispace, isize) == 0;
+                    }
                   }
                   if (!done) {
                     w.fill(kNaN<T>);

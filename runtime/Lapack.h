@@ -18,6 +18,8 @@
                             T *, const int *, int *);                                              \
   void XT_LAPACK(p##syevd_)(const char *, const char *, const int *, T *, const int *, T *, T *,   \
                             const int *, int *, const int *, int *, size_t, size_t);               \
+  void XT_LAPACK(p##sytrd_)(const char *, const int *, T *, const int *, T *, T *, T *, T *,       \
+                            const int *, int *, size_t);                                           \
   void XT_LAPACK(p##gesdd_)(const char *, const int *, const int *, T *, const int *, T *, T *,    \
                             const int *, T *, const int *, T *, const int *, int *, int *,         \
                             size_t);                                                               \
@@ -47,6 +49,11 @@
   inline int syevd(int n, T *a, int lda, T *w, T *work, int size, int *iwork, int isize) {         \
     int info = 0;                                                                                  \
     XT_LAPACK(p##syevd_)("V", "L", &n, a, &lda, w, work, &size, iwork, &isize, &info, 1, 1);       \
+    return info;                                                                                   \
+  }                                                                                                \
+  inline int sytrd(int n, T *a, int lda, T *d, T *e, T *tau, T *work, int size) {                  \
+    int info = 0;                                                                                  \
+    XT_LAPACK(p##sytrd_)("L", &n, a, &lda, d, e, tau, work, &size, &info, 1);                      \
     return info;                                                                                   \
   }                                                                                                \
   inline int gesdd(int m, int n, T *a, int lda, T *s, T *u, int ldu, T *vt, int ldvt, T *work,     \

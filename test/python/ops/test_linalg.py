@@ -97,6 +97,43 @@ def test_eigh(shape: tuple[int, ...], dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("n", [2, 3, 17, 33, 64, 65])
+def test_eigh_of_spectra_that_converge_slowly(n: int, dtype: str) -> None:
+    """Equal, graded and clustered eigenvalues, blocks, and numbers whose squares overflow or vanish."""
+    rng = np.random.default_rng(n)
+    turn = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    far = 1e30 if dtype == "f4" else 1e250
+    beside = np.diag(np.ones(n - 1), 1)
+    wilkinson = np.diag(abs(np.arange(n) - n // 2).astype("f8")) + beside + beside.T
+    block = np.where(np.add.outer(np.arange(n) // 5, -(np.arange(n) // 5)) == 0, 1.0, 0.0)
+    dense = turn * np.linspace(-1, 1, n) @ turn.T
+    spectra = {
+        "zero": np.zeros((n, n)),
+        "identity": np.eye(n),
+        "descending": np.diag(np.arange(n, 0.0, -1)),
+        "no diagonal": beside + beside.T,
+        "wilkinson": wilkinson,
+        "blocks": block,
+        "of rank one": np.outer(turn[0], turn[0]),
+        "cluster": np.eye(n) + 1e-5 * dense,
+        "graded": np.outer(0.5 ** np.arange(n), 0.5 ** np.arange(n)) * (dense + 2 * np.eye(n)),
+        "graded upwards": (np.outer(0.5 ** np.arange(n), 0.5 ** np.arange(n)) * (dense + 2 * np.eye(n)))[::-1, ::-1],
+        "large": far * dense,
+        "small": dense / far,
+        "of one large number": dense / far + far * np.diag(np.arange(n) == n // 2),
+    }
+    f = xt.jit(lambda a: xt.linalg.eigh(a))
+    for name, whole in spectra.items():
+        a = ((whole + whole.T) / 2).astype(dtype)
+        w, v = (y.values.astype("f8") for y in f(matrix(a)))
+        scale, eps = max(abs(a.astype("f8")).max(), np.finfo(dtype).tiny), 8 * n * np.finfo(dtype).eps
+        assert (np.diff(w) >= 0).all(), name
+        assert abs(w / scale - np.linalg.eigvalsh(a / scale, "L")).max() <= eps, name
+        assert abs(v.T @ v - np.eye(n)).max() <= eps, name
+        assert abs(a / scale @ v - v * (w / scale)).max() <= eps, name
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("shape", ANY)
 def test_lu(shape: tuple[int, ...], dtype: str) -> None:
     a = random(*shape, dtype=dtype)
