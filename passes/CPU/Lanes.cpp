@@ -24,7 +24,7 @@ Value xtensor::cpu::maskOfLanes(OpBuilder &b, Location loc, int64_t width, int64
 LaneEmitter::LaneEmitter(OpBuilder &b, Kernel &kernel, Views &views, int vectorLoop, int64_t width)
     : width(width), vectorLoop(vectorLoop), b(b), loc(kernel.stages.front().op.getLoc()),
       views(views), hasGathers(vectorBitsFor(kernel.stages.front().op) >= 256),
-      ivs(kernel.ranges.size()) {
+      hasPermutes(xtensor::hasPermutes(kernel.stages.front().op)), ivs(kernel.ranges.size()) {
   DenseMap<Value, SmallVector<unsigned, 1>> known; // places by base, or scalar
   for (Stage &stage : kernel.stages)
     for (unsigned i = 0; i < stage.operands.size(); ++i) {
@@ -259,6 +259,51 @@ Lane LaneEmitter::gatherFromWords(Value base, Value first, Value offsets, Type e
   Value result = arith::ShRUIOp::create(b, loc, found, shift);
   Type whole = b.getIntegerType(elementType.getIntOrFloatBitWidth());
   result = arith::TruncIOp::create(b, loc, wide(whole), result);
+  if (isa<FloatType>(elementType))
+    result = arith::BitcastOp::create(b, loc, wide(elementType), result);
+  if (mask)
+    result = arith::SelectOp::create(b, loc, mask, result, harmlessLanes(elementType));
+  return {result, Lane::Vector};
+}
+
+/// The instruction of AVX-512 that permutes such a vector; empty: there is none.
+static StringRef permutationOf(VectorType type) {
+  switch (type.getNumElements() * 100 + type.getElementTypeBitWidth()) {
+  case 816:
+    return "llvm.x86.avx512.permvar.hi.128";
+  case 1616:
+    return "llvm.x86.avx512.permvar.hi.256";
+  case 3216:
+    return "llvm.x86.avx512.permvar.hi.512";
+  case 832:
+    return "llvm.x86.avx2.permd";
+  case 1632:
+    return "llvm.x86.avx512.permvar.si.512";
+  case 864:
+    return "llvm.x86.avx512.permvar.di.512";
+  }
+  return {};
+}
+
+/// Elements of the `size` ones from `first` on, which one vector holds: null if it does not, or
+/// cannot be permuted.
+Lane LaneEmitter::permuted(Value base, Value first, Value places, int64_t size, Type elementType) {
+  if (!hasPermutes || size > width || !elementType.isIntOrFloat())
+    return {};
+  auto whole = cast<VectorType>(wide(b.getIntegerType(elementType.getIntOrFloatBitWidth())));
+  StringRef instruction = permutationOf(whole);
+  if (instruction.empty())
+    return {};
+  Value old = mask;
+  mask = size < width ? maskOfLanes(b, loc, width, 0, size) : Value();
+  Value row = loadWide(base, first, elementType).value;
+  mask = old;
+  if (row.getType() != whole)
+    row = arith::BitcastOp::create(b, loc, whole, row);
+  places = arith::IndexCastOp::create(b, loc, whole, places);
+  Value result =
+      LLVM::CallIntrinsicOp::create(b, loc, whole, b.getStringAttr(instruction), {row, places})
+          .getResult(0);
   if (isa<FloatType>(elementType))
     result = arith::BitcastOp::create(b, loc, wide(elementType), result);
   if (mask)
@@ -513,13 +558,16 @@ Lane LaneEmitter::readByIndex(memref::LoadOp load, ArrayRef<Lane> indices) {
   Offset first = view.offset;
   Value offsets; // per lane, beyond `first`
   bool contiguous = true, uniform = true;
-  for (auto [index, stride] : llvm::zip(indices, view.strides)) {
+  int64_t row = 0; // the elements in a row that hold those of all lanes; 0: there is none
+  for (auto [index, stride, size] : llvm::zip(indices, view.strides, view.sizes)) {
     if (index.kind != Lane::Vector) {
       first.add(index.value, stride);
       if (index.kind == Lane::Uniform)
         continue;
     }
     uniform = false;
+    bool isRow = index.kind == Lane::Vector && stride.is(1) && size.isConstant() && !offsets;
+    row = isRow ? size.constant : 0;
     contiguous &= index.kind == Lane::Iota && stride.is(1) && !offsets;
     Value lanes = index.kind == Lane::Iota ? laneNumbers(b.getIndexType()) : index.value;
     if (!stride.is(1)) {
@@ -535,5 +583,8 @@ Lane LaneEmitter::readByIndex(memref::LoadOp load, ArrayRef<Lane> indices) {
     return {memref::LoadOp::create(b, loc, views.flat(view.base), at)};
   if (contiguous)
     return loadWide(view.base, at, elementType);
+  if (row)
+    if (Lane found = permuted(view.base, at, offsets, row, elementType); found.value)
+      return found;
   return gather(view.base, at, offsets, elementType);
 }

@@ -107,6 +107,8 @@ private:
   Lane gather(mlir::Value base, mlir::Value first, mlir::Value offsets, mlir::Type elementType);
   Lane gatherFromWords(mlir::Value base, mlir::Value first, mlir::Value offsets,
                        mlir::Type elementType);
+  Lane permuted(mlir::Value base, mlir::Value first, mlir::Value places, int64_t size,
+                mlir::Type elementType);
   Lane inSteps(mlir::Value base, mlir::Value first, int64_t step, mlir::Type elementType);
   void scatter(mlir::Value base, mlir::Value first, mlir::Value offsets, mlir::Value value);
   mlir::Value stridedOffsets(const Extent &stride);
@@ -119,7 +121,8 @@ private:
   mlir::OpBuilder &b;
   mlir::Location loc;
   Views &views;
-  bool hasGathers; // of words, in one instruction
+  bool hasGathers;  // of words, in one instruction
+  bool hasPermutes; // of all lanes of a vector by those of another
   llvm::SmallVector<Place, 0> places;
   llvm::DenseMap<std::pair<const Stage *, unsigned>, unsigned> placeIds;
   llvm::SmallVector<mlir::Value> ivs;

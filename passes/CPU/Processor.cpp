@@ -98,6 +98,12 @@ bool xtensor::hasFma(Operation *op) { return ::hasFma(named(op)); }
 
 bool xtensor::hasFma(StringRef target) { return ::hasFma(processorOf(target)); }
 
+bool xtensor::hasPermutes(Operation *op) {
+  static const std::optional<Processor> here = processorOf(thisProcessor());
+  std::optional<Processor> processor = named(op);
+  return (processor ? processor : here).value_or(Processor()).vectorBits == 512;
+}
+
 bool xtensor::hasVectorLibrary(Operation *op) {
   std::optional<Processor> processor = named(op);
   return !processor || processor->hasVectorLibrary;

@@ -32,6 +32,9 @@ int64_t vectorBitsFor(mlir::Operation *op);
 /// Whether x * y + z is one instruction of the processor of `op`'s module, or of the target.
 bool hasFma(mlir::Operation *op);
 bool hasFma(llvm::StringRef target);
+/// Whether an instruction of the processor of `op`'s module permutes the lanes of a vector by those
+/// of another, for all elements of 16 bits and more.
+bool hasPermutes(mlir::Operation *op);
 /// Whether code for the processor of `op`'s module may call libmvec.
 bool hasVectorLibrary(mlir::Operation *op);
 
