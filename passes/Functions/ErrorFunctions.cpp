@@ -235,9 +235,13 @@ static Real inverseOverArgument(Scalars &s, Real w, bool isTail) {
 }
 
 Real xtensor::emitErfinv(Scalars &s, Real x) {
-  Real magnitude = abs(x);
-  Real w = -s.call("log", {(1.0 - magnitude) * (magnitude + 1.0)});
+  Real magnitude = abs(x), t = (1.0 - magnitude) * (magnitude + 1.0);
+  // No branch for arguments outside of the domain: these are selected.
+  bool isPlain = s.wide && s.fuses;
+  Real w = isPlain ? emitMinusLog(s, t) : -s.call("log", {t});
   Real y = x * inverseOverArgument(s, w, /*isTail=*/false);
+  if (isPlain)
+    y = select(magnitude > 1.0, s.nan(), y);
   return select(magnitude == 1.0, withSign(s.infinity(), signOf(x)), y);
 }
 

@@ -42,6 +42,10 @@ Decomposed decompose(Scalars &s, Real x);
 /// x ndtr(x) of a finite x.
 Real emitTimesNdtr(Scalars &s, Real x);
 
+/// -log x of a normal f64 between 0 and 1, on CPUs. The error is 2^-53 of it, or of 1 if this is
+/// greater.
+Real emitMinusLog(Scalars &s, Real x);
+
 // Not functions of the table: what devices compute otherwise, or not exactly.
 Real emitQuotient(Scalars &s, Real x, Real y);
 Real emitSquareRoot(Scalars &s, Real x);

@@ -72,6 +72,36 @@ static Real logOf(Scalars &s, Real x, Real tail) {
 
 Real xtensor::emitLog(Scalars &s, Real x) { return atEdges(s, logOf(s, x, s.real(0)), x); }
 
+// -log(1 + f) / f: Chebyshev interpolation, error of the product below 2^-54.7.
+static constexpr double kPlainLog64[] = {
+    -1.0,
+    0.4999999999999992,
+    -0.3333333333332591,
+    0.25000000000033595,
+    -0.20000000002056925,
+    0.1666666666349147,
+    -0.14285714065198032,
+    0.12499999996813993,
+    -0.11111122928547465,
+    0.10000012799803608,
+    -0.09090558863565067,
+    0.0833264971300386,
+    -0.0769813905960958,
+    0.0715930776300252,
+    -0.06616916103729839,
+    0.06044932248651876,
+    -0.0600236262459681,
+    0.06793484925253536,
+    -0.0624974432991521,
+    0.027579154885274428,
+};
+
+Real xtensor::emitMinusLog(Scalars &s, Real x) {
+  auto [m, k] = s.splitPower(x);
+  Real f = m - 1.0;
+  return multiplyAdd(k, s.real(-0x1.62e42fefa39efp-1), f * s.evaluate({{}, kPlainLog64}, f));
+}
+
 /// log m in two parts, the first short enough for an exact product with the first half of
 /// `inverse`; k `unit` is exact for the first part of it.
 static Real logToBase(Scalars &s, Real x, std::pair<double, double> inverse,

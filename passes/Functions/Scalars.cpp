@@ -261,6 +261,17 @@ Real Scalars::powerOfLastPlaces(Real x) {
   return {arith::BitcastOp::create(*this, shaped(type), words), this};
 }
 
+std::pair<Real, Real> Scalars::splitPower(Real x) {
+  Type word = wide ? getI64Type() : getI32Type();
+  auto all = [&](int64_t value) { return constant(getIntegerAttr(word, value)); };
+  Value words = arith::BitcastOp::create(*this, shaped(word), x.value);
+  Value root = all(pick<int64_t>(0x3f3504f3, 0x3fe6a09e667f3bcd)), places = all(wide ? 52 : 23);
+  Value k = arith::ShRSIOp::create(*this, arith::SubIOp::create(*this, words, root), places);
+  words = arith::SubIOp::create(*this, words, arith::ShLIOp::create(*this, k, places));
+  return {{arith::BitcastOp::create(*this, shaped(type), words), this},
+          {arith::SIToFPOp::create(*this, shaped(type), k), this}};
+}
+
 Real Scalars::scale(Real x, Word k) {
   Word half = shiftSigned(k, 1);
   return x * powerOfTwo(half) * powerOfTwo(k - half);

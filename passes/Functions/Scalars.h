@@ -103,6 +103,8 @@ public:
   Real powerOfTwo(Word k);
   /// 2^k of the integer k in the last places of x. Only on CPUs.
   Real powerOfLastPlaces(Real x);
+  /// A positive normal x as m 2^k, m between the roots of 1/2 and 2. Only on CPUs.
+  std::pair<Real, Real> splitPower(Real x);
   /// x 2^k, rounded once, also if the result is subnormal or 2^k is not representable.
   Real scale(Real x, Word k);
   /// x rounded towards zero to half of its places, so that products of two such are exact.

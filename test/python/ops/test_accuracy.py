@@ -267,6 +267,25 @@ def test_exp_of_float32_on_each_processor(level: str) -> None:
     check("exp", exp(xt.array(x, dims="i")).values, exact, 2, x)
 
 
+@pytest.mark.cpu_only("processors are targets of the CPU")
+@LEVELS
+def test_erfinv_of_float64_on_each_processor(level: str) -> None:
+    """Its logarithm is of 1 - x^2 alone, and vectors without AVX-512 convert its exponent otherwise."""
+    if not xt._native.has_processor(level):
+        pytest.skip(f"the processor is not {level}")
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.uniform(-1, 1, 400), rng.choice([-1, 1], 200) * (1 - 10.0 ** rng.uniform(-16, -1, 200))])
+    x = np.concatenate([x, 10.0 ** rng.uniform(-320, -1, 200), [np.sqrt(0.5), 0.0, -0.0]])
+    edges = np.array([1, -1, 1 + 2**-52, -2, np.inf, -np.inf, np.nan])
+    spec = xt.spec(i=x.size + edges.size, dtype="f8")
+    erfinv = xt.load(xt.export(xt.erfinv, (spec,), c=False, targets=f"cpu:{level}"))
+    got = erfinv(xt.array(np.concatenate([x, edges]), dims="i")).values
+    with mpmath.workdps(30):
+        exact = np.array([np.longdouble(str(mpmath.erfinv(mpmath.mpf(float(v))))) for v in x])
+    check("erfinv", got[: x.size], exact, 4, x)
+    np.testing.assert_array_equal(got[x.size :], [np.inf, -np.inf, *[np.nan] * 5])
+
+
 def test_softmax_and_its_like_are_rounded_once_in_16_bits() -> None:
     x = np.random.default_rng(0).normal(size=(20, 50)).astype("f2") * 4
     a, wide = xt.array(x, dims=("i", "j")), x.astype("f8")
