@@ -291,6 +291,55 @@ void runLoops(const Product &p) {
     }
 }
 
+/// A product with a vector.
+struct VectorProduct {
+  const Factor &matrix, &vector;
+  uint16_t *result;
+  const Line &places;
+
+  static bool is(const Product &p) {
+    return p.n() == 1   ? canMultiplyByVector(p.left, p.right)
+           : p.m() == 1 ? canMultiplyByVector(p.right, p.left)
+                        : false;
+  }
+  explicit VectorProduct(const Product &p)
+      : matrix(p.n() == 1 ? p.left : p.right), vector(p.n() == 1 ? p.right : p.left),
+        result(p.result + (p.n() == 1 ? p.columns.at(0) : p.rows.at(0))),
+        places(p.n() == 1 ? p.rows : p.columns) {}
+
+  int64_t rows() const { return matrix.outer.size; }
+  void run(int64_t threads) const {
+    if (threads == 1)
+      return multiplyByVector(matrix, vector, 0, rows(), result, places);
+    runChunks(
+        [](void *context, int64_t part) {
+          auto &v = *static_cast<const VectorProduct *>(context);
+          int64_t begin = part * kVectorRows, end = std::min(begin + kVectorRows, v.rows());
+          multiplyByVector(v.matrix, v.vector, begin, end, v.result, v.places);
+        },
+        const_cast<VectorProduct *>(this), parts(rows(), kVectorRows), true);
+  }
+};
+
+void runVectors(const Product &p, const Batches &loops, int64_t threads) {
+  int64_t count = loops.count(), at[Batches::kMaxArrays];
+  if (count == 1 || threads > 1) {
+    for (int64_t i = 0; i < count; ++i) {
+      loops.offsets(i, at);
+      VectorProduct(p.at(at)).run(threads);
+    }
+    return;
+  }
+  double work = double(p.m()) * double(p.n()) * double(std::max<int64_t>(p.k(), 1));
+  forInstances(count, work / 10 + 10, [&](int64_t begin, int64_t end) {
+    int64_t at[Batches::kMaxArrays];
+    for (int64_t i = begin; i < end; ++i) {
+      loops.offsets(i, at);
+      VectorProduct(p.at(at)).run(1);
+    }
+  });
+}
+
 void runBatch(const Product &p, const Batches &loops) {
   int64_t count = loops.count(), at[Batches::kMaxArrays];
   if (level() == Level::None) {
@@ -303,7 +352,10 @@ void runBatch(const Product &p, const Batches &loops) {
   double work = double(p.m()) * double(p.n()) * double(std::max<int64_t>(p.k(), 1));
   int64_t threads = insideParallelLoop() ? 1 : xt_num_threads();
   int64_t able = std::clamp<int64_t>(int64_t(std::min(work / kMinThreadWork, 1e6)), 1, threads);
-  if (count == 1 || (able > 1 && count < 2 * threads)) {
+  bool isLarge = able > 1 && count < 2 * threads;
+  if (VectorProduct::is(p))
+    return runVectors(p, loops, isLarge ? able : 1);
+  if (count == 1 || isLarge) {
     Cut cut(p, able);
     for (int64_t i = 0; i < count; ++i) {
       loops.offsets(i, at);

@@ -80,4 +80,13 @@ struct Target {
 };
 void round(const Sums &sums, const Target &to);
 
+/// Whether `multiplyByVector` reads such a matrix and such a vector: they lie contiguous along the
+/// sum, or the matrix does along its other axis.
+bool canMultiplyByVector(const Factor &matrix, const Factor &vector);
+/// The products of rows [begin, end) of a matrix with a vector, which is a factor of one row.
+void multiplyByVector(const Factor &matrix, const Factor &vector, int64_t begin, int64_t end,
+                      uint16_t *result, const Line &places);
+/// How many rows it computes together, at most.
+constexpr int64_t kVectorRows = 256;
+
 } // namespace xtensor::bfloat16

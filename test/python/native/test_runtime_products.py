@@ -64,6 +64,7 @@ def close(y: np.ndarray, a: np.ndarray, b: np.ndarray, subscripts: str, terms: i
 SIZES = [
     *[(1, 1, 1), (1, 7, 5), (7, 1, 5), (5, 7, 1), (17, 33, 65), (16, 32, 16), (40, 64, 34), (2, 31, 3), (33, 95, 100)],
     *[(0, 3, 4), (3, 0, 4), (3, 4, 0), (300, 17, 3), (3, 17, 300), (64, 1500, 65), (2100, 20, 9), (1, 300, 1000)],
+    *[(1, 33, 300), (300, 33, 1), (1, 64, 32), (1001, 65, 1), (1, 5, 129), (129, 6, 1), (1, 2, 161), (1500, 1030, 1)],
 ]
 
 
@@ -108,8 +109,12 @@ def test_several_axes_that_one_stride_does_not_reach(rt: ctypes.CDLL) -> None:
     close(y, a, b, "abxyz,xyzcd->abcd", 45)
 
 
+BATCHES = [(100, 16, 16, 16), (3, 130, 140, 150), (7, 5, 9, 33), (0, 4, 4, 4)]
+VECTORS = [(40, 1, 65, 70), (41, 70, 65, 1), (3, 1, 1000, 2000), (3, 1, 0, 4), (5, 1, 7, 1)]
+
+
 @pytest.mark.parametrize("count", [1, 2])
-@pytest.mark.parametrize("size", [(100, 16, 16, 16), (3, 130, 140, 150), (7, 5, 9, 33), (0, 4, 4, 4)], ids=str)
+@pytest.mark.parametrize("size", [*BATCHES, *VECTORS], ids=str)
 def test_batches(rt: ctypes.CDLL, size: tuple[int, int, int, int], count: int) -> None:
     rt.xt_set_num_threads(count)
     batch, m, k, n = size
@@ -139,6 +144,20 @@ def test_nan_and_infinity_stay_in_their_rows_and_columns(rt: ctypes.CDLL, size: 
     np.testing.assert_array_equal(y.astype("f4")[~np.isnan(want)], want[~np.isnan(want)].astype(BF16).astype("f4"))
 
 
+def test_nan_and_infinity_in_products_with_vectors(rt: ctypes.CDLL) -> None:
+    for order in "CF":
+        a = np.asarray(np.ones((70, 35), BF16), order=order)
+        a[2, 34], a[4, 0] = np.nan, np.inf
+        for vector in (np.ones((35, 1), BF16), np.zeros((35, 1), BF16)):
+            y = np.zeros((70, 1), BF16)
+            call(rt, a, vector, y, 0, 1, 1)
+            with np.errstate(invalid="ignore"):
+                np.testing.assert_array_equal(y.astype("f4"), a.astype("f4") @ vector.astype("f4"))
+            turned = np.zeros((1, 70), BF16)
+            call(rt, vector.T, a.T, turned, 0, 1, 1)
+            np.testing.assert_array_equal(turned.T.astype("f4"), y.astype("f4"))
+
+
 def test_exact_sums_are_exact(rt: ctypes.CDLL) -> None:
     rng = np.random.default_rng(4)
     a, b = rng.integers(-2, 3, (50, 60)).astype(BF16), rng.integers(-2, 3, (60, 70)).astype(BF16)
@@ -149,14 +168,15 @@ def test_exact_sums_are_exact(rt: ctypes.CDLL) -> None:
 
 def test_threads_do_not_change_bits(rt: ctypes.CDLL) -> None:
     rng = np.random.default_rng(5)
-    a, b = random(rng, 300, 1700), random(rng, 1700, 260)
-    results = set()
-    for count in (1, 2, 2, 3, 7):
-        rt.xt_set_num_threads(count)
-        y = np.zeros((300, 260), BF16)
-        call(rt, a, b, y, 0, 1, 1)
-        results.add(y.tobytes())
-    assert len(results) == 1
+    for m, n in ((300, 260), (1, 1703), (1703, 1)):
+        a, b = random(rng, m, 1700), random(rng, 1700, n)
+        results = set()
+        for count in (1, 2, 2, 3, 7):
+            rt.xt_set_num_threads(count)
+            y = np.zeros((m, n), BF16)
+            call(rt, a, b, y, 0, 1, 1)
+            results.add(y.tobytes())
+        assert len(results) == 1
 
 
 @pytest.mark.skipif("XTENSOR_CPU_WITHOUT" in os.environ, reason="this is such a process")
