@@ -114,7 +114,7 @@ bool parseParts(Type *type, PyObject *indexers, Part *parts) {
   for (Py_ssize_t at = 0; PyDict_Next(indexers, &at, &name, &index);) {
     int d = 0;
     while (d < type->rank && PyTuple_GET_ITEM(type->dims, d) != name &&
-           !(PyUnicode_CheckExact(name) &&
+           !(PyUnicode_Check(name) && // np.str_ as well
              PyUnicode_Compare(PyTuple_GET_ITEM(type->dims, d), name) == 0))
       ++d;
     if (d == type->rank || !parsePart(index, type->sizes[d], parts[d]))

@@ -167,6 +167,15 @@ def test_reads_by_ints_and_slices_are_numpys(dtype: Any) -> None:
         np.testing.assert_array_equal(got.values, want)
 
 
+@pytest.mark.parametrize("text", [str, np.str_, type("Text", (str,), {})])
+def test_names_of_dims_are_texts_of_any_class(text: Any) -> None:
+    values = numbers(3, 4)
+    x = xt.array(values, dims=("a", "b"))
+    np.testing.assert_array_equal(xt.isel(x, {text("b"): 1}).values, values[:, 1])
+    np.testing.assert_array_equal(x[{text("a"): slice(1, None)}].values, values[1:])
+    np.testing.assert_array_equal(xt.head(x, {text("a"): 2}).values, values[:2])
+
+
 def test_what_is_read_outlives_the_array() -> None:
     part = xt.isel(xt.array(numbers(1000, 50), dims=("a", "b")), a=slice(3, 5))
     others = [xt.array(np.zeros((1000, 50)), dims=("a", "b")) for _ in range(20)]
