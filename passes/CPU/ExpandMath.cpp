@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 #include <cmath>
@@ -53,13 +54,17 @@ static void expand(Operation *op, function_ref<Real(Scalars &, ArrayRef<Real>)> 
   op->erase();
 }
 
-/// y of `y < c ? c : y`, or of another comparison. Null if x is something else.
+/// y of `y < c ? c : y`, or of another comparison, c a finite constant. Null if x is something
+/// else.
 static Value unclamped(Value x, arith::CmpFPredicate predicate) {
   auto select = x ? x.getDefiningOp<arith::SelectOp>() : nullptr;
   auto compare = select ? select.getCondition().getDefiningOp<arith::CmpFOp>() : nullptr;
   bool isClamp = compare && compare.getPredicate() == predicate &&
                  compare.getLhs() == select.getFalseValue() &&
                  compare.getRhs() == select.getTrueValue();
+  APFloat bound(0.0);
+  isClamp =
+      isClamp && matchPattern(select.getTrueValue(), m_ConstantFloat(&bound)) && bound.isFinite();
   return isClamp ? select.getFalseValue() : Value();
 }
 

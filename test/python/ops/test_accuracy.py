@@ -8,6 +8,7 @@ them.
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -251,6 +252,21 @@ def test_a_product_with_ndtr_keeps_its_limits() -> None:
     x = xt.array(np.array([np.inf, -np.inf, np.nan, 1.0], "f4"), dims="i")
     got = xt.jit(lambda x: x * xt.ndtr(x))(x).values
     np.testing.assert_allclose(got, np.array([np.inf, np.nan, np.nan, 0.8413447], "f4"), rtol=1e-6)
+
+
+def test_a_product_with_ndtr_between_infinite_bounds_keeps_its_limits() -> None:
+    """Only finite bounds make all numbers finite, and the shorter form right."""
+
+    def product(x: Any, least: Any, most: Any) -> Any:
+        below = xt.where(x > most, most, x)
+        inside = xt.where(below < least, least, below)
+        return inside * xt.ndtr(inside)
+
+    x = xt.array(np.array([np.inf, -20.0, np.nan, 1.0], "f4"), dims="i")
+    least, most = (xt.array(np.full(4, bound, "f4"), dims="i") for bound in (-15, np.inf))
+    want = np.array([np.inf, 0, np.nan, 0.8413447], "f4")
+    for got in (xt.jit(product)(x, least, most), xt.jit(lambda x: product(x, -15.0, np.inf))(x)):
+        np.testing.assert_allclose(got.values, want, rtol=1e-6)
 
 
 @pytest.mark.cpu_only("processors are targets of the CPU")
