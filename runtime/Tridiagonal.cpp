@@ -12,6 +12,13 @@ namespace {
 
 constexpr int kMostSteps = 30; // for each eigenvalue, of which nearly all need one or two
 
+// A sum of squares below the first number has lost digits: what it gives is not a rotation. Both
+// numbers are then multiplied by the second one.
+template <typename T>
+constexpr T kLeastSquare = sizeof(T) == 4 ? 0x1p-100 : 0x1p-960;
+template <typename T>
+constexpr T kUp = sizeof(T) == 4 ? 0x1p93 : 0x1p760;
+
 /// Columns x and y, n numbers each, turned by an angle.
 template <typename T>
 XT_INLINE void turn(int64_t n, T c, T s, T *__restrict x, T *__restrict y) {
@@ -29,8 +36,14 @@ XT_INLINE void step(int64_t n, int64_t first, int64_t last, T *d, T *e, T *q) {
   g = d[last] - d[first] + e[first] / (g + std::copysign(std::sqrt(g * g + 1), g));
   T s = 1, c = 1, shift = 0;
   for (int64_t i = last - 1; i >= first; --i) {
-    T f = s * e[i], b = c * e[i], r = std::sqrt(f * f + g * g);
-    e[i + 1] = r;
+    T f = s * e[i], b = c * e[i], size = 1;
+    if (f * f + g * g < kLeastSquare<T>) {
+      f *= kUp<T>;
+      g *= kUp<T>;
+      size = 1 / kUp<T>;
+    }
+    T r = std::sqrt(f * f + g * g);
+    e[i + 1] = r * size;
     if (r == 0) { // the matrix has come apart here
       d[i + 1] -= shift;
       e[last] = 0;
