@@ -20,6 +20,7 @@ from ..call.opened import LARGEST, apart, renamed, room
 from ..labels.xarray import POINTS, WHOLE, is_dataarray, without_labels
 from ..trace import build
 from ..trace.lift import as_tracer
+from ..trace.scope import local
 from ..trace.tracer import DynamicSize, Tracer
 from ..values import options
 from ..values.array import Array as Concrete
@@ -374,6 +375,9 @@ def _stack(x: ArrayLike, groups: dict[str, Any], /) -> Array:
             raise fail(DimensionError, "stack", f"the array has dim {new!r} already", x, instead=_free_name(new))
         if new in merged and len(merged) > 1:
             static_size("stack", x, new)
+        if local.labelled:  # the labels of the new dim repeat those of the others as often as their sizes say
+            for d in merged:
+                static_size("stack", x, d)
         x = build.merge(x, merged, new) if merged else extend(x, {new: 1}, (*x.dims, new))
     return x
 

@@ -201,6 +201,15 @@ def test_dynamic_sizes_are_labelled_at_each_size() -> None:
 # -- attributes that xarray has, too ----------------------------------------------------------------------------------
 
 
+def test_dims_that_become_one_are_labelled_at_each_size() -> None:
+    for n in range(2, 8):
+        x = xr.DataArray(np.ones((n, 2)), dims=("a", "b"), coords={"a": np.arange(n)})
+        want = x.stack(z=("a", "b"))
+        for got in (xt.stack(x, z=("a", "b")), xt.stack(xt.as_array(x), z=("a", "b")).to_xarray()):
+            np.testing.assert_array_equal(got.coords["a"], want.coords["a"])
+            assert got.indexes["z"].equals(want.indexes["z"])
+
+
 def test_arrays_have_the_attributes_of_dataarrays() -> None:
     x = xt.as_array(A)
     assert (x.name, x.attrs, x.coords.keys(), list(x.indexes)) == ("w", {"units": "m"}, A.coords.keys(), ["time", "x"])
