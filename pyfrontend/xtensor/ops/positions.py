@@ -166,6 +166,8 @@ def parts_of(index: slice, size: int) -> tuple[tuple[int, int, int], bool]:
     length = len(range(start, stop, step))
     if length == 0:
         return (0, 0, 1), False
+    if length == 1:  # whatever the step is: it may not fit into 64 bits
+        return (start, 1, 1), step < 0
     if step > 0:
         return (start, length, step), False
     return (start + (length - 1) * step, length, -step), True

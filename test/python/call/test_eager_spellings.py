@@ -176,6 +176,18 @@ def test_names_of_dims_are_texts_of_any_class(text: Any) -> None:
     np.testing.assert_array_equal(xt.head(x, {text("a"): 2}).values, values[:2])
 
 
+@pytest.mark.parametrize("step", [2**63 - 1, -(2**63), 5, -5])
+def test_steps_beyond_the_end(step: int) -> None:
+    x = xt.array(numbers(5, 2), dims=("a", "b"))
+    read = lambda x: x.isel(a=slice(None, None, step))  # noqa: E731
+    write = lambda x: x.at(a=slice(None, None, step)).set(-1.0)  # noqa: E731
+    written = x.values.copy()
+    written[::step] = -1
+    for compiled in (lambda f: f, xt.jit):
+        np.testing.assert_array_equal(compiled(read)(x).values, x.values[::step])
+        np.testing.assert_array_equal(compiled(write)(x).values, written)
+
+
 def test_what_is_read_outlives_the_array() -> None:
     part = xt.isel(xt.array(numbers(1000, 50), dims=("a", "b")), a=slice(3, 5))
     others = [xt.array(np.zeros((1000, 50)), dims=("a", "b")) for _ in range(20)]
