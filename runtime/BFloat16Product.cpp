@@ -32,6 +32,8 @@ struct Product {
   int64_t m() const { return rows.size; }
   int64_t n() const { return columns.size; }
   int64_t k() const { return left.inner.size; }
+  /// Multiply-adds, at least one for each element of the result.
+  double work() const { return double(m()) * double(n()) * double(std::max<int64_t>(k(), 1)); }
   Product at(const int64_t *offsets) const {
     Product p = *this;
     p.left.data += offsets[0];
@@ -330,8 +332,7 @@ void runVectors(const Product &p, const Batches &loops, int64_t threads) {
     }
     return;
   }
-  double work = double(p.m()) * double(p.n()) * double(std::max<int64_t>(p.k(), 1));
-  forInstances(count, work / 10 + 10, [&](int64_t begin, int64_t end) {
+  forInstances(count, p.work() / 10 + 10, [&](int64_t begin, int64_t end) {
     int64_t at[Batches::kMaxArrays];
     for (int64_t i = begin; i < end; ++i) {
       loops.offsets(i, at);
@@ -349,7 +350,7 @@ void runBatch(const Product &p, const Batches &loops) {
     }
     return;
   }
-  double work = double(p.m()) * double(p.n()) * double(std::max<int64_t>(p.k(), 1));
+  double work = p.work();
   int64_t threads = insideParallelLoop() ? 1 : xt_num_threads();
   int64_t able = std::clamp<int64_t>(int64_t(std::min(work / kMinThreadWork, 1e6)), 1, threads);
   bool isLarge = able > 1 && count < 2 * threads;

@@ -8,16 +8,22 @@ using namespace xtensor;
 
 namespace {
 
-PyArrayObject *numpyOver(Array *a, int flags) {
-  int number = numpyType(a->type->dtype);
+PyArrayObject *numpyOver(Dtype dtype, int rank, int64_t *sizes, int64_t *strides, void *data,
+                         int flags) {
+  int number = numpyType(dtype);
   PyArray_Descr *descr = number < 0 ? nullptr : PyArray_DescrFromType(number);
   if (!descr)
     return nullptr;
   // sizes and strides are int64_t, and npy_intp is as wide on every platform that we build for.
   static_assert(sizeof(npy_intp) == sizeof(int64_t), "64-bit platforms only");
-  return reinterpret_cast<PyArrayObject *>(PyArray_NewFromDescr(
-      &PyArray_Type, descr, a->type->rank, reinterpret_cast<npy_intp *>(a->type->sizes),
-      reinterpret_cast<npy_intp *>(a->type->strides), a->data, flags, nullptr));
+  return reinterpret_cast<PyArrayObject *>(
+      PyArray_NewFromDescr(&PyArray_Type, descr, rank, reinterpret_cast<npy_intp *>(sizes),
+                           reinterpret_cast<npy_intp *>(strides), data, flags, nullptr));
+}
+
+PyArrayObject *numpyOver(Array *a, int flags) {
+  Type *type = a->type;
+  return numpyOver(type->dtype, type->rank, type->sizes, type->strides, a->data, flags);
 }
 
 /// 1 true, 0 false, -1 None, -2 error.
@@ -168,12 +174,7 @@ PyObject *xtensor::readParts(PyObject *, PyObject *const *args, Py_ssize_t n) {
       result->data = first;
     return reinterpret_cast<PyObject *>(result);
   }
-  int number = numpyType(type->dtype);
-  PyArray_Descr *descr = number < 0 ? nullptr : PyArray_DescrFromType(number);
-  auto source = steal(descr ? reinterpret_cast<PyArrayObject *>(PyArray_NewFromDescr(
-                                  &PyArray_Type, descr, rank, reinterpret_cast<npy_intp *>(sizes),
-                                  reinterpret_cast<npy_intp *>(strides), first, 0, nullptr))
-                            : nullptr);
+  auto source = steal(numpyOver(type->dtype, rank, sizes, strides, first, /*flags=*/0));
   auto kept = steal(exportOf(a)); // no call takes over the memory meanwhile
   return source && kept ? reinterpret_cast<PyObject *>(copyOf(source.get(), found.get())) : nullptr;
 }

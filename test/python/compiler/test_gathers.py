@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import xtensor as xt
+from levels import at_level
 
 pytestmark = pytest.mark.cpu_only("vectors of the CPU")
 
@@ -17,12 +18,7 @@ SIZES = ((3, 5, 40), (7, 1, 33), (5, 33, 100), (1, 1000, 1000), (9, 17, 16), (4,
 """Rows and columns of a table, and how many columns are read."""
 
 
-def _level(name: str) -> Any:
-    lacking = pytest.mark.skipif(not xt._native.has_processor(name), reason=f"the processor is not {name}")
-    return pytest.param(name, marks=lacking)
-
-
-@pytest.mark.parametrize("level", [_level(n) for n in ("x86-64", "x86-64-v3", "x86-64-v4")])
+@pytest.mark.parametrize("level", [at_level(n) for n in ("x86-64", "x86-64-v3", "x86-64-v4")])
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
 def test_columns_of_tables_that_begin_anywhere(dtype: Any, level: str) -> None:
     """The first element may lie at any place of its word, and so may the last one."""
@@ -51,7 +47,7 @@ SHORT_ROWS = ((50, 16, 16), (9, 5, 16), (33, 7, 40), (4, 8, 8), (6, 3, 35), (3, 
 """Rows and columns of a table, of which some are not longer than a vector, and how many columns are read."""
 
 
-@pytest.mark.parametrize("level", [_level(n) for n in ("x86-64-v3", "x86-64-v4")])
+@pytest.mark.parametrize("level", [at_level(n) for n in ("x86-64-v3", "x86-64-v4")])
 @pytest.mark.parametrize("dtype", (*DTYPES, "f8", "i8"), ids=lambda dtype: np.dtype(dtype).name)
 def test_columns_of_short_rows(dtype: Any, level: str) -> None:
     rng = np.random.default_rng(1)

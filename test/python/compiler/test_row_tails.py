@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import xtensor as xt
 from against import DTYPES
+from levels import at_level
 
 pytestmark = pytest.mark.cpu_only("vectors of the CPU")
 
@@ -55,12 +56,7 @@ def test_all_pairs_of_dtypes_of_an_open_size() -> None:
         _check(convert, length, 0)
 
 
-def _level(name: str) -> Any:
-    lacking = pytest.mark.skipif(not xt._native.has_processor(name), reason=f"the processor is not {name}")
-    return pytest.param(name, marks=lacking)
-
-
-@pytest.mark.parametrize("level", [_level(n) for n in ("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4")])
+@pytest.mark.parametrize("level", [at_level(n) for n in ("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4")])
 def test_rows_of_open_sizes_for_each_width_of_vectors(level: str) -> None:
     """Rows of rows: the end of each but the last is followed by the next one, the last by guards."""
     specs = tuple(xt.spec(i=None, j=None, dtype=dtype) for dtype in DTYPES_OF_ROWS)
@@ -80,7 +76,7 @@ def _combine(x: Any, row: Any) -> tuple[Any, ...]:
     return x + row, xt.sum(x, dim="j"), xt.max(x, dim="j"), xt.argmax(x, dim="j"), xt.sum(powers, dim="j")
 
 
-@pytest.mark.parametrize("level", [_level(n) for n in ("x86-64-v3", "x86-64-v4")])
+@pytest.mark.parametrize("level", [at_level(n) for n in ("x86-64-v3", "x86-64-v4")])
 def test_sums_and_searches_of_rows_that_end_before_vectors(level: str) -> None:
     """What is left of a row is shorter vectors, masked ones, or the last lanes of one that others have read."""
     for dtype, length in itertools.product(("f4", "f8", "i1", "i2", "u1"), (2, 3, 4, 5, 7, 9, 13, 15, 31, 39, 59, 67)):
@@ -94,7 +90,7 @@ def test_sums_and_searches_of_rows_that_end_before_vectors(level: str) -> None:
             np.testing.assert_allclose(np.asarray(got), expected, rtol=1e-6, err_msg=f"{dtype}, {length}")
 
 
-@pytest.mark.parametrize("level", [_level(n) for n in ("x86-64-v3", "x86-64-v4")])
+@pytest.mark.parametrize("level", [at_level(n) for n in ("x86-64-v3", "x86-64-v4")])
 def test_long_searches_find_the_first_of_equal_elements(level: str) -> None:
     for dtype in ("f4", "u1"):
         specs = (xt.spec(i=4, j=5003, dtype=dtype),)
@@ -107,7 +103,7 @@ def test_long_searches_find_the_first_of_equal_elements(level: str) -> None:
             np.testing.assert_array_equal(least_at.values, x.argmin(1))
 
 
-@pytest.mark.parametrize("level", [_level(n) for n in ("x86-64-v3", "x86-64-v4")])
+@pytest.mark.parametrize("level", [at_level(n) for n in ("x86-64-v3", "x86-64-v4")])
 @pytest.mark.parametrize(("rows", "columns"), [(9, 4500), (35, 601), (70, 9001)])
 def test_sums_of_columns_that_are_read_along_rows(level: str, rows: int, columns: int) -> None:
     def combine(x: Any, y: Any) -> tuple[Any, ...]:
