@@ -137,7 +137,7 @@ def test_one_temporary_is_called_one():
 
 
 MEASURED = """
-import re, sys
+import ctypes, re, sys
 import numpy as np
 import xtensor as xt
 from pathlib import Path
@@ -155,6 +155,7 @@ f = xt.jit(layers)
 f(x.isel(sample=slice(0, 50)) + 0.0, w)
 f.lower(x, w).compile()
 plan = f.memory(x, w)
+ctypes.CDLL(None).malloc_trim(0)  # else the call takes pages that the compiler freed, and counts them as its own
 Path("/proc/self/clear_refs").write_text("5")  # the highest use begins anew
 before = kilobytes("VmRSS")
 f(x, w)
@@ -168,7 +169,7 @@ def test_a_call_takes_the_memory_that_is_told():
     done = subprocess.run([sys.executable, "-c", MEASURED], capture_output=True, text=True, check=True)
     measured, told = map(int, done.stdout.split())
     assert told > 60e6
-    assert measured == pytest.approx(told, abs=12e6)  # memory that was free before, and what compiles
+    assert measured == pytest.approx(told, abs=12e6)  # and what compiles
 
 
 @pytest.mark.parametrize("f", [lambda x: x @ x.rename(t="u"), lambda x: xt.sum(x), lambda x: xt.cumsum(x, "t")])
