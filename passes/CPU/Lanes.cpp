@@ -391,7 +391,7 @@ Lane LaneEmitter::read(unsigned id, int64_t u) {
     }
     if (stride.is(-1))
       return readBackwards(p.access.base, index, p.access.elementType);
-    if (isInSteps(stride) && !mask)
+    if (isInSteps(stride) && (!mask || hasPermutes))
       return inSteps(p.access.base, index, stride.constant, p.access.elementType);
     return gather(p.access.base, index, stridedOffsets(stride), p.access.elementType);
   }();

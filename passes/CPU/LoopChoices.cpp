@@ -60,14 +60,19 @@ int xtensor::cpu::stripLoop(const Kernel &kernel, const Access &access, unsigned
   const Extent &step = access.strides[vectorLoop], &range = kernel.ranges[vectorLoop];
   int64_t distance = std::abs(step.constant);
   if (!step.isConstant() || distance < 2 || distance > kLongestStep ||
-      (range.isConstant() && range.constant < width) || kernel.isReduced(vectorLoop))
+      (range.isConstant() && range.constant < width))
     return -1;
-  unsigned reduced = numReduced(kernel);
+  bool alongLanes = kernel.isReduced(vectorLoop);
+  if (alongLanes && !llvm::all_of(kernel.stages, [](const Stage &s) { return s.isCombined(); }))
+    return -1;
+  // Of all loops, both are reduced, the one across, or none.
+  auto isOther = [&, reduced = numReduced(kernel)](unsigned loop) {
+    return kernel.isReduced(loop) ? reduced != 1 + unsigned(alongLanes) : reduced != 0;
+  };
   for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop) {
     const Extent &stride = access.strides[loop], &steps = kernel.ranges[loop];
     if (loop == vectorLoop || !stride.isConstant() || !stride.constant || !steps.isConstant() ||
-        steps.constant < 2 || steps.constant > kWidestStrip ||
-        reduced != unsigned(kernel.isReduced(loop)))
+        steps.constant < 2 || steps.constant > kWidestStrip || isOther(loop))
       continue;
     // What is written leaves no gaps, and lies in the order of the loops.
     if (written ? stride.is(1) && step.is(steps.constant)

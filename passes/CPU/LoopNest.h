@@ -88,7 +88,11 @@ private:
   void square(int64_t rows, int64_t steps);
   void strips();
   void strip();
-  Values tilePoints(int64_t steps, const llvm::MapVector<unsigned, Values> &read, Values carried);
+  void reducedStrips();
+  llvm::MapVector<unsigned, Values> readStrips();
+  bool isStrip(const Place &place);
+  Values tilePoints(int64_t steps, const llvm::MapVector<unsigned, Values> &read, Values carried,
+                    int64_t copies = 1);
 
   // Rows of sums in memory.
   /// The columns of a block; 0: their sums are kept in registers.

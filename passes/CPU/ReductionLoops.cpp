@@ -200,8 +200,10 @@ void LoopEmitter::finishRow(const Accumulator &a, int64_t row, ArrayRef<Value> v
   Values joined(vectors);
   while (joined.size() > 1) {
     Values half;
-    for (unsigned k = 0; k < joined.size(); k += 2)
+    for (unsigned k = 0; k + 1 < joined.size(); k += 2)
       half.push_back(combine(a, joined[k], joined[k + 1]));
+    if (joined.size() % 2)
+      half.push_back(joined.back());
     joined = half;
   }
   auto flags = a.flags();

@@ -395,12 +395,13 @@ FailureOr<Kernel> xtensor::cpu::buildKernel(linalg::LinalgOp op, Views &views) {
   SmallVector<bool> known(op.getNumLoops());
   for (OpOperand &operand : op->getOpOperands()) {
     AffineMap map = op.getMatchingIndexingMap(&operand);
+    // The access of a number; and of an array that is not read, but gives the loops their ranges.
+    Access nowhere;
+    nowhere.scalar = operand.get();
+    nowhere.elementType = getElementTypeOrSelf(operand.get());
+    nowhere.strides.assign(op.getNumLoops(), Extent(0));
     if (!isa<MemRefType>(operand.get().getType())) {
-      Access number;
-      number.scalar = operand.get();
-      number.elementType = operand.get().getType();
-      number.strides.assign(op.getNumLoops(), Extent(0));
-      stage.operands.push_back(number);
+      stage.operands.push_back(nowhere);
       continue;
     }
     StridedView view = views.of(operand.get());
@@ -414,7 +415,8 @@ FailureOr<Kernel> xtensor::cpu::buildKernel(linalg::LinalgOp op, Views &views) {
         kernel.ranges[dim.getPosition()] = view.sizes[d];
         known[dim.getPosition()] = true;
       }
-    stage.operands.push_back(*access);
+    bool isUsed = op.isDpsInit(&operand) || !op.getMatchingBlockArgument(&operand).use_empty();
+    stage.operands.push_back(isUsed ? *access : nowhere);
   }
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   for (auto [loop, range] : llvm::enumerate(ranges)) {

@@ -67,6 +67,11 @@ struct Stage {
   /// True if vectors may run along `loop`, which is reduced: each lane combines its own elements.
   bool joinsLanes(unsigned loop) const;
   bool isReduction() const { return llvm::is_contained(reduced, true); }
+  /// True if each output combines all of what it is made of in any order.
+  bool isCombined() const {
+    return isReduction() && !scan && !search &&
+           llvm::all_of(combiners, [](const Combiner &c) { return bool(c); });
+  }
   /// True if loops carry output `i`; the others are written at every step.
   bool isCarried(unsigned i) const { return isReduction() && (!scan || i == 1); }
   /// True if the body reads the old value of output `i`.

@@ -113,6 +113,8 @@ void LoopEmitter::square(int64_t rows, int64_t steps) {
 }
 
 void LoopEmitter::strips() {
+  if (kernel.isReduced(vectorLoop))
+    return reducedStrips();
   Bound end = rangeOf(vectorLoop), whole = wholeSteps({}, end, width);
   loop(vectorLoop, {}, whole, width, {}, [&](ValueRange) {
     LaneEmitter::State state = lanes.save();
@@ -135,18 +137,67 @@ void LoopEmitter::strips() {
   });
 }
 
-void LoopEmitter::strip() {
-  llvm::MapVector<unsigned, Values> read;
-  SmallVector<unsigned> written;
-  for (unsigned id = 0; id < lanes.numPlaces(); ++id) {
-    const Place &place = lanes.place(id);
-    if (stripLoop(kernel, place.access, vectorLoop, width, place.written) != tile.across)
-      continue;
-    if (!place.written)
-      read[id] = lanes.readStrip(id, tile.across, tile.strip);
-    else if (!place.isDead)
-      written.push_back(id);
+/// The sums of both loops: vectors for each step across, joined at the end.
+void LoopEmitter::reducedStrips() {
+  Bound end = rangeOf(vectorLoop), whole = wholeSteps({}, end, width);
+  Values vectors, elements;
+  for (const Accumulator &a : accumulators)
+    vectors.append(tile.strip, neutral(a, true));
+  vectors = loop(vectorLoop, {}, whole, width, vectors, [&](ValueRange in) {
+    LaneEmitter::State state = lanes.save();
+    lanes.enter(tile.across, lanes.constant(0));
+    Values out = tilePoints(tile.strip, readStrips(), in, tile.strip);
+    lanes.restore(std::move(state));
+    return out;
+  });
+  auto rest = [&](int64_t step, ValueRange sums, bool masked) {
+    return loop(vectorLoop, whole, end, step, sums, [&](ValueRange in) {
+      if (masked)
+        lanes.mask = maskFor(end, lanes.ivOf(vectorLoop));
+      Values out = loop(tile.across, {}, {tile.strip, {}}, 1, in,
+                        [&](ValueRange in) { return point(1, in); });
+      lanes.mask = {};
+      return out;
+    });
+  };
+  if (masksRest(end)) {
+    Values firsts;
+    for (unsigned i = 0; i < vectors.size(); i += tile.strip)
+      firsts.push_back(vectors[i]);
+    for (auto [i, first] : llvm::enumerate(rest(width, firsts, /*masked=*/true)))
+      vectors[i * tile.strip] = first;
+  } else if (!isEmpty(whole, end)) {
+    lanes.width = 1;
+    lanes.beginPoint();
+    for (const Accumulator &a : accumulators)
+      elements.push_back(neutral(a, false));
+    elements = rest(1, elements, /*masked=*/false);
+    lanes.width = width;
   }
+  for (auto [i, a] : llvm::enumerate(accumulators))
+    finishRow(a, 0, ArrayRef(vectors).slice(i * tile.strip, tile.strip),
+              elements.empty() ? Value() : elements[i]);
+}
+
+/// Of what lies in strips, the vectors of each step across.
+llvm::MapVector<unsigned, LoopEmitter::Values> LoopEmitter::readStrips() {
+  llvm::MapVector<unsigned, Values> read;
+  for (unsigned id = 0; id < lanes.numPlaces(); ++id)
+    if (const Place &place = lanes.place(id); !place.written && isStrip(place))
+      read[id] = lanes.readStrip(id, tile.across, tile.strip);
+  return read;
+}
+
+bool LoopEmitter::isStrip(const Place &place) {
+  return stripLoop(kernel, place.access, vectorLoop, width, place.written) == tile.across;
+}
+
+void LoopEmitter::strip() {
+  llvm::MapVector<unsigned, Values> read = readStrips();
+  SmallVector<unsigned> written;
+  for (unsigned id = 0; id < lanes.numPlaces(); ++id)
+    if (const Place &place = lanes.place(id); place.written && !place.isDead && isStrip(place))
+      written.push_back(id);
   Values sums;
   for (const Accumulator &a : accumulators)
     sums.push_back(start(a, 0));
@@ -163,10 +214,11 @@ bool LoopEmitter::isBackwards() {
   return scan && scan->reverse;
 }
 
-/// The elements of a tile, one step across after another; takes and returns the accumulators.
+/// The elements of a tile, one step across after another; takes and returns the accumulators, each
+/// of them `copies` times, for one step after another.
 LoopEmitter::Values LoopEmitter::tilePoints(int64_t steps,
                                             const llvm::MapVector<unsigned, Values> &read,
-                                            Values carried) {
+                                            Values carried, int64_t copies) {
   for (int64_t i = 0; i < steps; ++i) {
     int64_t step = isBackwards() ? steps - 1 - i : i;
     LaneEmitter::State state = lanes.save();
@@ -174,7 +226,11 @@ LoopEmitter::Values LoopEmitter::tilePoints(int64_t steps,
     lanes.beginPoint();
     for (const auto &[id, vectors] : read)
       lanes.give(id, vectors[step]);
-    carried = evaluateStages(1, carried);
+    Values own;
+    for (unsigned k = step % copies; k < carried.size(); k += copies)
+      own.push_back(carried[k]);
+    for (auto [k, value] : llvm::enumerate(evaluateStages(1, own)))
+      carried[k * copies + step % copies] = value;
     lanes.restore(std::move(state));
   }
   lanes.beginPoint();

@@ -49,19 +49,28 @@ static Value pick(OpBuilder &b, Location loc, ArrayRef<Value> sources, int64_t w
 }
 
 /// Elements 0, step, 2 step .. from `first` on: of rows that touch, of which the last one ends at
-/// the last of these elements, and so in the array.
+/// the last of these elements, and so in the array. Behind a mask, only these elements are read.
 Lane LaneEmitter::inSteps(Value base, Value first, int64_t step, Type elementType) {
   auto begin = [&](int64_t row) { return row + 1 < step ? row * width : row * (width - 1); };
+  auto from = [&](int64_t lane) {
+    int64_t at = lane * step, row = std::min(at / width, step - 1);
+    return std::pair(row, at - begin(row));
+  };
+  Value lanes = mask;
   SmallVector<Value> rows;
   for (int64_t row = 0; row < step; ++row) {
+    if (lanes) {
+      SmallVector<int64_t> order(width, width); // a lane that is off
+      for (int64_t lane = 0; lane < width; ++lane)
+        if (auto [itsRow, place] = from(lane); itsRow == row)
+          order[place] = lane;
+      mask = shuffle(b, loc, lanes, maskOfLanes(b, loc, width, 0, 0), order);
+    }
     Value index = arith::AddIOp::create(b, loc, first, constant(begin(row)));
     rows.push_back(loadWide(base, index, elementType).value);
   }
-  Value elements = pick(b, loc, rows, width, [&](int64_t lane) {
-    int64_t at = lane * step, row = std::min(at / width, step - 1);
-    return std::pair(row, at - begin(row));
-  });
-  return {elements, Lane::Vector};
+  mask = lanes;
+  return {pick(b, loc, rows, width, from), Lane::Vector};
 }
 
 SmallVector<Value> LaneEmitter::readSquare(unsigned id, int64_t rows, int64_t steps) {

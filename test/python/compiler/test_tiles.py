@@ -128,6 +128,46 @@ def test_views_of_narrow_rows(dtype: str) -> None:
                 np.testing.assert_array_equal(np.asarray(got), want.sum(axis))
 
 
+@pytest.mark.parametrize("dtype", ("f4", "f8", "bfloat16", "i4", "u1"))
+def test_reductions_of_both_dims_of_strips(dtype: str) -> None:
+    """Of whole arrays, of each array of a batch, of open sizes, and several at once."""
+
+    def reduced(x: Any) -> list[Any]:
+        wide = x.astype("f8")
+        both = ("a", "b")
+        return [xt.sum(wide, both), xt.max(x, both), xt.min(x, both), xt.sum(wide * wide, both), xt.any(x > 98, both)]
+
+    def wanted(x: np.ndarray) -> list[np.ndarray]:
+        return [f(x, axis=(-2, -1)) for f in (np.sum, np.max, np.min)] + [
+            (x * x).sum((-2, -1)),
+            (x > 98).any((-2, -1)),
+        ]
+
+    def check(x: Any, numbers: np.ndarray, view: dict[str, slice], open_dims: tuple[str, ...]) -> None:
+        run = xt.jit(lambda x: reduced(x.isel(view)), dynamic_dims=open_dims)
+        keys = (slice(None),) * (numbers.ndim - 2) + tuple(view.get(d, slice(None)) for d in ("a", "b"))
+        for got, expected in zip(run(x), wanted(numbers[keys]), strict=True):
+            np.testing.assert_array_equal(np.asarray(got.astype("i8")), expected)
+
+    for rows, columns in ((2 * n, 2 * k) for n in (1, 7, 16, 31, 64, 100) for k in (2, 3, 4)):
+        for dims in ("ab", "cab"):
+            x, numbers = _array((3, rows, columns)[-len(dims) :], dtype, dims)
+            half = slice(columns // 2 - 1, None, -1)
+            check(x, numbers, {"b": half}, ("a",))
+            for start, step in ((0, 2), (1, 3), (None, -2)):
+                check(x, numbers, {"a": slice(start, None, step), "b": half}, ())
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_few_elements_of_short_rows(dtype: str) -> None:
+    for size in (5, 17, 33, 64, 97, 130):
+        x = _array((9, size), dtype, "ab")
+        for step in (2, 3, 4):
+            for start in (0, 1):
+                view: Callable[[Any], Any] = lambda x, s=start, step=step: x[:, s::step]  # noqa: E731
+                _check(lambda x, v=view: xt.maximum(v(x), v(x)), view, x)
+
+
 @pytest.mark.parametrize("dtype", ("f4", "f8", "bfloat16", "u1"))
 def test_sums_of_every_second_element(dtype: str) -> None:
     for size in (1000, 33, 2):
