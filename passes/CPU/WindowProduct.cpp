@@ -201,7 +201,8 @@ void WindowProductEmitter::over(ArrayRef<unsigned> loops, Body body) {
 void WindowProductEmitter::emit() {
   OpBuilder::InsertionGuard guard(b);
   for (const Access &access : stage.operands) {
-    views.flat(access.base);
+    if (access.base)
+      views.flat(access.base);
     linear.push_back(access.offset.materialize(b, loc));
   }
   sortLoops();

@@ -101,19 +101,53 @@ func.func @to_strip(%x: memref<32xf32>, %y: memref<32x2xf32>) {
   return
 }
 
-// Rows of three that are summed: read with neighbouring lanes apart. The last rows are gathered.
+// Rows of three that are summed: read with neighbouring lanes apart. Of the last rows, only the
+// elements are read.
 // CHECK-LABEL: func.func @sum_of_strips
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c32{{.*}} step %c16
 // CHECK-COUNT-3: vector.load %{{.*}} : memref<105xf32>, vector<16xf32>
 // CHECK-COUNT-6: vector.shuffle
 // CHECK-COUNT-3: arith.addf %{{.*}} : vector<16xf32>
 // CHECK: vector.store
-// CHECK: vector.gather
+// CHECK: scf.for
+// CHECK-COUNT-3: vector.maskedload
+// CHECK-NOT: vector.gather
 // CHECK: vector.maskedstore
 // CHECK: return
 func.func @sum_of_strips(%x: memref<35x3xf32>, %y: memref<35xf32>) {
   linalg.generic {indexing_maps = [#ij, #i], iterator_types = ["parallel", "reduction"]} ins(%x : memref<35x3xf32>) outs(%y : memref<35xf32>) {
   ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// All of every second row of three is summed: one accumulator for each column, joined at the end.
+// CHECK-LABEL: func.func @sum_of_both
+// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (vector<16xf32>, vector<16xf32>, vector<16xf32>)
+// CHECK-COUNT-6: vector.load
+// CHECK: vector.shuffle
+// CHECK-NOT: vector.gather
+// CHECK: vector.reduction
+func.func @sum_of_both(%x: memref<64x3xf32, strided<[6, 1]>>, %y: memref<f32>) {
+  linalg.generic {indexing_maps = [#ij, affine_map<(i, j) -> ()>], iterator_types = ["reduction", "reduction"]} ins(%x : memref<64x3xf32, strided<[6, 1]>>) outs(%y : memref<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// An array that only gives the loops their ranges does not keep them from one row of memory.
+// CHECK-LABEL: func.func @reversed_with_ranges
+// CHECK: scf.for
+// CHECK: vector.load
+// CHECK-NOT: vector.shuffle
+// CHECK: vector.reduction
+func.func @reversed_with_ranges(%x: memref<64x3xf32>, %w: memref<3xf32>, %y: memref<f32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, 2 - j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> ()>], iterator_types = ["reduction", "reduction"]} ins(%x, %w : memref<64x3xf32>, memref<3xf32>) outs(%y : memref<f32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
     %s = arith.addf %o, %a : f32
     linalg.yield %s : f32
   }
