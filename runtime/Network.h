@@ -7,7 +7,7 @@
 /// smaller one of two at `low`. Source: Batcher's merge exchange (Knuth, The Art of Computer
 /// Programming 3, algorithm 5.2.2M).
 template <typename Compare>
-void forEachComparator(int64_t n, Compare compare) {
+constexpr void forEachComparator(int64_t n, Compare compare) {
   int64_t top = 1;
   while (2 * top < n)
     top *= 2;

@@ -2,6 +2,7 @@
 // of an element in its upper bits and the position in its lower ones, so one comparison of integers
 // decides, and an order of equal keys is stable.
 #include "Clones.h"
+#include "ColumnSort.h"
 #include "Network.h"
 #include "SortKeys.h"
 #include "VectorSort.h"
@@ -108,17 +109,6 @@ void sortRest(const Key *keys, int64_t n, const Packing &p, uint64_t *words) {
   }
 }
 
-/// The bits of an element, from its key: zero is positive, and NaN one of many.
-template <typename Key>
-XT_INLINE Key bitsOf(const xt_order &order, Key key) {
-  const Key sign = Key(Key(1) << (8 * sizeof(Key) - 1));
-  if (order.descending)
-    key = Key(~key);
-  if (order.infinity && !(key & sign))
-    return Key(~key);
-  return order.is_unsigned ? key : Key(key ^ sign);
-}
-
 // What is compiled for several processors has no templates of the standard library: the compiler
 // forgets their bodies.
 #define XT_LOOPS_OVER(Key)                                                                         \
@@ -133,7 +123,7 @@ XT_INLINE Key bitsOf(const xt_order &order, Key key) {
   }                                                                                                \
   XT_CLONES void toBits(const xt_order &order, Key *keys, int64_t n) {                             \
     for (int64_t i = 0; i < n; ++i)                                                                \
-      keys[i] = bitsOf(order, keys[i]);                                                            \
+      keys[i] = xt_order_bits(order, keys[i]);                                                     \
   }
 XT_LOOPS_OVER(uint8_t)
 XT_LOOPS_OVER(uint16_t)
@@ -346,14 +336,13 @@ void sortKeys(Key *keys, int64_t n, uint64_t *words) {
   }
 }
 
-/// Sorts the keys of a row, and makes them the bits of its elements `x`. Of equal keys those of
-/// zeros and of NaN stand for several bits: these come in the order of the row.
+/// Makes the sorted keys of a row the bits of its elements `x`. Of equal keys those of zeros and of
+/// NaN stand for several bits: these come in the order of the row.
 template <typename Key>
-void sortRow(const Rows &rows, const Key *x, Key *keys, uint64_t *words) {
+void restoreBits(const Rows &rows, const Key *x, Key *keys) {
   xt_order order = rows.order;
   order.bytes = sizeof(Key);
   const int64_t n = rows.size, step = rows.step();
-  sortKeys(keys, n, words);
   const Key alike[] = {static_cast<Key>(xt_order_key(&order, 0)), static_cast<Key>(~Key(0))};
   std::pair<Key *, Key *> runs[2];
   for (int i = 0; i < 2; ++i)
@@ -368,19 +357,41 @@ void sortRow(const Rows &rows, const Key *x, Key *keys, uint64_t *words) {
 }
 
 template <typename Key>
+const Key *rowOf(const Rows &rows, int64_t row) {
+  return static_cast<const Key *>(rows.x->data) + xt_row_offset(rows.x, row);
+}
+
+/// Rows side by side; `begin` becomes the first of those that are left.
+template <typename Key>
+void sortColumns(const Rows &job, int64_t &begin, int64_t end) {
+  if (end - begin < kLeastColumns)
+    return;
+  void *memory = xt_arena_acquire(ColumnRoom<Key>::bytes(job.size));
+  if (!memory) { // reported; what the call gives is not used
+    clearRows<Key>(job, begin, end, job.size);
+    begin = end;
+    return;
+  }
+  const ColumnRoom<Key> room(job.size, memory);
+  for (; end - begin >= kLeastColumns; begin = std::min(begin + kRowsAtOnce, end)) {
+    int64_t rows = std::min(kRowsAtOnce, end - begin);
+    if (xt_sort_columns(job, begin, rows, room))
+      continue;
+    for (int64_t r = 0; r < rows; ++r) {
+      restoreBits(job, rowOf<Key>(job, begin + r), room.rows + r * room.padded);
+      writeRows<Key>(job, begin + r, 1, job.size, room.rows + r * room.padded);
+    }
+  }
+  xt_arena_release(memory);
+}
+
+template <typename Key>
 void sortRows(void *context, int64_t begin, int64_t end) {
   const Rows &job = *static_cast<const Rows *>(context);
-  if (job.size <= kSideBySide)
-    return sortShort<Key>(
-        job, begin, end, [&](int64_t block, int64_t rows, const uint64_t *positions) {
-          const int64_t size = job.size, step = job.step(), out = job.out();
-          for (int64_t r = 0; r < rows; ++r) {
-            const Key *x = static_cast<const Key *>(job.x->data) + xt_row_offset(job.x, block + r);
-            Key *y = static_cast<Key *>(job.y->data) + xt_row_offset(job.y, block + r);
-            for (int64_t i = 0; i < size; ++i)
-              y[i * out] = x[shortPosition(positions, r, i) * step];
-          }
-        });
+  if (job.size <= kLongestColumn<Key>)
+    sortColumns<Key>(job, begin, end);
+  if (begin == end)
+    return;
   const int64_t n = job.size, atOnce = job.atOnce(end - begin);
   auto *words = static_cast<uint64_t *>(xt_arena_acquire(
       n * static_cast<int64_t>(2 * std::max(sizeof(Key), sizeof(uint32_t)) + atOnce * sizeof(Key)) +
@@ -392,9 +403,10 @@ void sortRows(void *context, int64_t begin, int64_t end) {
   for (int64_t block = begin; block < end; block += atOnce) {
     int64_t rows = std::min(atOnce, end - block);
     xt_read_keys(job, block, rows, n, keys);
-    for (int64_t r = 0; r < rows; ++r)
-      sortRow(job, static_cast<const Key *>(job.x->data) + xt_row_offset(job.x, block + r),
-              keys + r * n, words);
+    for (int64_t r = 0; r < rows; ++r) {
+      sortKeys(keys + r * n, n, words);
+      restoreBits(job, rowOf<Key>(job, block + r), keys + r * n);
+    }
     writeRows<Key>(job, block, rows, n, keys);
   }
   xt_arena_release(words);

@@ -1,6 +1,7 @@
 // Keys of a row: unsigned integers whose order includes the direction, NaN last, and equal zeros.
 #pragma once
 
+#include "Clones.h"
 #include "order.h"
 #include "runtime.h"
 
@@ -14,6 +15,17 @@ constexpr int64_t kRowsAtOnce = 16;
 constexpr int64_t kMostAtOnce = int64_t(1) << 16;
 /// From here on vectors sort faster than insertion.
 constexpr int64_t kVectorRow = 16;
+
+/// The bits of an element, from its key: zero is positive, and NaN one of many.
+template <typename Key>
+XT_INLINE Key xt_order_bits(const xt_order &order, Key key) {
+  const Key sign = Key(Key(1) << (8 * sizeof(Key) - 1));
+  if (order.descending)
+    key = Key(~key);
+  if (order.infinity && !(key & sign))
+    return Key(~key);
+  return order.is_unsigned ? key : Key(key ^ sign);
+}
 
 template <typename Key>
 struct Item {

@@ -39,11 +39,11 @@ static inline uint64_t xt_order_key(const xt_order *order, uint64_t bits) {
 /* Where row number `row` starts: the axes but the last, in row-major order. */
 static inline int64_t xt_row_offset(const xt_array *array, int64_t row) {
   int64_t offset = 0;
-  for (int32_t axis = array->rank - 2; axis >= 0; --axis) {
+  for (int32_t axis = array->rank - 2; axis > 0; --axis) {
     offset += row % array->sizes[axis] * array->strides[axis];
     row /= array->sizes[axis];
   }
-  return offset;
+  return array->rank > 1 ? offset + row * array->strides[0] : offset;
 }
 
 #endif
