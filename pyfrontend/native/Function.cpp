@@ -3,6 +3,7 @@
 // compiled under other options are not found.
 #include "Function.h"
 #include "Entry.h"
+#include "Signals.h"
 
 #include <algorithm>
 #include <structmember.h>
@@ -111,6 +112,7 @@ PyObject *vectorcall(PyObject *o, PyObject *const *args, size_t nargsf, PyObject
     PyObject *options = currentOptions();
     size_t n = PyVectorcall_NARGS(nargsf);
     bool hit = false;
+    handlerRaised = false;
     Bare bare;
     for (size_t i = 0; i < entries.size(); ++i) {
       if (entries[i]->options.get() != options || (keywords && !entries[i]->spelling))
@@ -119,8 +121,8 @@ PyObject *vectorcall(PyObject *o, PyObject *const *args, size_t nargsf, PyObject
       PyObject *result = entries[i]->spelling
                              ? callSpelled(entries, i, args, n, keywords, bare, hit)
                              : callEntry(entries, i, args, n, bare, hit);
-      // Those of ours; others come from a signal's handler.
-      if (!result && (asks || !hit) && PyErr_Occurred() && isOurs()) {
+      // Not what a signal's handler raised, of whatever class.
+      if (!result && (asks || !hit) && PyErr_Occurred() && !handlerRaised && isOurs()) {
         PyErr_Clear(); // the slow path compiles for these sizes, and tells of them or of labels
         break;
       }

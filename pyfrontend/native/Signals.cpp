@@ -8,6 +8,10 @@
 #include <time.h>
 #include <utility>
 
+using namespace xtensor;
+
+__thread bool xtensor::handlerRaised __attribute__((tls_model("initial-exec"))) = false;
+
 namespace {
 
 constexpr int64_t kCheckEvery = 50'000'000; // nanoseconds
@@ -38,6 +42,7 @@ int32_t checkSignals() {
   }
   PyEval_RestoreThread(std::exchange(away, nullptr)); // a handler may call compiled code
   bool raised = PyErr_CheckSignals() < 0;
+  handlerRaised |= raised;
   away = PyEval_SaveThread();
   int64_t end = now();
   nextCheck = end + std::max(kCheckEvery, 50 * (end - begin));

@@ -10,6 +10,8 @@ namespace xtensor {
 /// exception is set that a signal's handler raised.
 void enterAway(xt_entry entry, void **buffers, size_t count, const int64_t *sizes,
                xt_status &status);
+/// Whether a signal's handler ended a call of this thread by an exception. Who asks sets it back.
+extern __thread bool handlerRaised __attribute__((tls_model("initial-exec")));
 /// While it lives, compiled code that this thread is in holds the interpreter again, and may run
 /// any Python. From any thread. `there`: Python is not ending.
 class Interpreter {

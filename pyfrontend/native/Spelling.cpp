@@ -160,7 +160,8 @@ bool Spelling::readNode(const Node &node, PyObject *value, PyObject **leaves) {
     for (Py_ssize_t i = 0; i < n; ++i) {
       auto item = steal(PyObject_GetAttr(value, PyTuple_GET_ITEM(node.keys.get(), i)));
       if (!item) {
-        PyErr_Clear();
+        if (PyErr_ExceptionMatches(PyExc_AttributeError))
+          PyErr_Clear();
         return false;
       }
       if (!readNode(node.children[i], item.get(), leaves))

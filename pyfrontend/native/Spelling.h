@@ -22,8 +22,8 @@ public:
   /// How many arrays and numbers there are.
   size_t count() const { return places; }
   /// What a call has at each place, as new references; those of `leaves` that were found before
-  /// something did not fit are there, the others null. Reading attributes may run Python. Never
-  /// leaves an exception.
+  /// something did not fit are there, the others null. Reading attributes may run Python. Leaves
+  /// what that raises (an interrupt, say), but no AttributeError.
   bool read(PyObject *const *args, size_t n, PyObject *keywords, PyObject **leaves) const;
   int traverse(visitproc visit, void *arg) const;
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import sys
 from pathlib import Path
 from textwrap import dedent
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -86,6 +88,60 @@ def test_a_handler_may_call_compiled_code_and_let_the_loop_go_on() -> None:
             print(seen)
         """)
     assert printed == "[1000000.0, 1000000.0, 1000000.0]\n"
+
+
+@pytest.mark.parametrize("static", ["", ", 'known'"])
+def test_what_a_handler_raises_ends_a_public_function(static: str) -> None:
+    # A ValueError of the function itself would let Python make the call again.
+    printed = run(f"""
+        from __future__ import annotations
+        import signal
+        import xtensor as xt
+        from xtensor.call.dispatch import op
+        from xtensor.ops.types import Array, ArrayLike
+
+        @op
+        def count(end: ArrayLike, static: str = "") -> Array:
+            return xt.while_loop(lambda s: s.max() < end.max(), lambda s: s + 1, xt.zeros_like(end))
+
+        seen = []
+
+        def handler(number, frame):
+            seen.append(number)
+            raise ValueError("enough")
+
+        signal.signal(signal.SIGALRM, handler)
+        for n in range(2, 7):  # from the third size on, one program serves all
+            count(xt.zeros(a=n, dtype="i8"){static})
+        for _ in range(2):
+            signal.setitimer(signal.ITIMER_REAL, 0.2, 2.0)
+            try:
+                count(xt.full(2**60, a=9){static})
+            except ValueError as error:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                print(error, len(seen))
+        """)
+    assert printed == "enough 1\nenough 2\n"
+
+
+def test_what_a_handler_raises_while_attributes_are_read_is_no_other_spelling() -> None:
+    @dataclasses.dataclass
+    class Slow:
+        x: xt.Array
+        interrupt: ClassVar[bool] = False
+
+        def __getattribute__(self, name: str) -> Any:
+            if name == "x" and Slow.interrupt:
+                Slow.interrupt = False  # once, as a signal
+                raise KeyboardInterrupt
+            return object.__getattribute__(self, name)
+
+    f, given = xt.jit(lambda s: s.x + 1.0), Slow(xt.zeros(a=2))
+    f(given), f(given)
+    Slow.interrupt = True
+    with pytest.raises(KeyboardInterrupt):
+        f(given)
+    assert f(given).values.tolist() == [1.0, 1.0]
 
 
 @pytest.mark.parametrize("reverse", [False, True])
