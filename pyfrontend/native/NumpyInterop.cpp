@@ -158,7 +158,8 @@ PyObject *xtensor::readParts(PyObject *, PyObject *const *args, Py_ssize_t n) {
   for (int d = 0; dims && d < rank; ++d)
     PyTuple_SET_ITEM(dims.get(), d, Py_NewRef(names[d]));
   auto interned = steal(dims ? internDims(dims.get()) : nullptr);
-  auto found = steal(interned ? internType(type->dtype, interned.get(), sizes) : nullptr);
+  auto found =
+      steal(interned ? internType(type->dtype, interned.get(), sizes, type->weak) : nullptr);
   if (!found)
     return nullptr;
   // Together are elements whose strides are those of an array of their own.

@@ -23,7 +23,7 @@ from .emit import as_size as as_size
 from .emit import emit, one
 from .emit import size as size
 from .scope import current
-from .tracer import DynamicSize, Tracer
+from .tracer import DynamicSize, Tracer, as_weak
 
 if TYPE_CHECKING:
     from ..mlir import ir
@@ -60,7 +60,7 @@ def labelled(y: Tracer, x: Tracer, steps: Mapping[str, Any] | None = None) -> Tr
 def relabelled(y: Tracer, labels: Any, x: Tracer | None = None) -> Tracer:
     """`y` with labels of its own (labels/xarray.py: `Labels`); along dynamic dims, with those of `x`."""
     root = current().root
-    y = rename(y, {})  # another value: `y` itself may be that of an argument
+    y = as_weak(rename(y, {}), y.weak)  # another value: `y` itself may be that of an argument
     root.owned[y.value] = len(root.own), None if x is None else x.value
     root.own.append(labels)
     return y

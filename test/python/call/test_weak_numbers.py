@@ -271,3 +271,15 @@ def test_bools_of_python_numbers_are_counted() -> None:
     x = xt.array([True, False], dims="i")
     assert (x + x).dtype == bool
     assert xt.jit(lambda n: (n > 1) & (n > 2))(5).dtype == bool
+
+
+@pytest.mark.parametrize("name", ["isel", "head", "tail", "sel", "drop_sel", "reindex", "assign_coords", "interp"])
+@pytest.mark.parametrize("kind", NUMBERS)
+def test_what_reads_along_no_dim_keeps_weakness(name: str, kind: str) -> None:
+    def read(x: Any) -> Any:
+        return getattr(x, name)()
+
+    x = xt.as_array(NUMBERS[kind])
+    if (name, kind) not in {("interp", "a bool"), ("interp", "an int")}:  # refused; made float64
+        assert read(x).weak
+    same_in_both(read, [(x,)])
