@@ -156,11 +156,13 @@ def _expanded(x: Tracer, row: str, col: str) -> Tracer:
 
 
 def _last_pivot_least(x: Tracer, row: str, col: str) -> tuple[Tracer, Tracer, Tracer]:
-    """The order of the columns of `x` with that of the least pivot at the end, if it is small; the sign that this order
-    gives the determinant; and whether any matrix needs it.
+    """The order of the columns of `x` with that of the least pivot at the end, if it is small, or that of the least
+    elements; the sign that this order gives the determinant; and whether any matrix needs it.
 
     The derivative of lu divides by all pivots but the last. Where one rank is missing and the columns before the last
     are independent, no other pivot vanishes; they are once the first that depends on those before it is the last.
+    Rounding lets the change of a column move the gradient by that column, by as much as the column is smaller than
+    others; that of the last column does not.
     """
     size = size_of(x, col)
     largest = build.reduce("max", build.unary("abs", x), (row,))
@@ -171,7 +173,10 @@ def _last_pivot_least(x: Tracer, row: str, col: str) -> tuple[Tracer, Tracer, Tr
     at, one = build.iota(col, size), build.constant(1)
     last = build.binary("sub", build.as_size(size), one)
     is_small = build.compare("lt", build.reduce("min", sizes, (row,)), p.constant(_SMALL_PIVOT, sizes.dtype))
-    least = build.select(is_small, least, last)
+    shortest, longest = (build.reduce(kind, scale, (row,)) for kind in ("min", "max"))
+    bound = build.binary("mul", longest, p.constant(_SMALL_PIVOT, scale.dtype))
+    otherwise = build.select(build.compare("lt", shortest, bound), build.reduce("argmin", scale, (row,)), last)
+    least = build.select(is_small, least, otherwise)
     order = build.select(build.compare("lt", at, least), at, build.binary("add", at, one))
     order = build.select(build.compare("eq", at, last), least, order)
     steps = build.binary("maximum", build.binary("sub", last, least), build.constant(0))  # of no columns none

@@ -383,6 +383,23 @@ def test_singular() -> None:
     assert not np.isfinite(xt.linalg.solve(a, xt.array([1.0, 1.0], "row")).values).any()
 
 
+@pytest.mark.parametrize("kind", ["real", "complex"])
+def test_second_derivative_of_a_determinant_with_a_small_column(kind: str) -> None:
+    def second(a: np.ndarray, v: np.ndarray) -> np.ndarray:
+        def along(x: Any) -> Any:
+            return xt.sum(xt.grad(lambda x: xt.linalg.det(x).real)(x) * matrix(v)).real
+
+        return xt.grad(along)(matrix(a)).values
+
+    a, v = (random(6, 6) + (1j * random(6, 6) if kind == "complex" else 0) for _ in range(2))
+    for column in range(6):
+        # det is linear by each column: no change of one moves the gradient by it.
+        scale = np.where(np.arange(6) == column, 1e-200, 1.0)
+        own = np.where(np.arange(6) == column, v, 0)
+        wanted = np.where(np.arange(6) == column, second(a, v - own), second(a, own))
+        close(xt.array(second(a * scale, v), ("row", "col")), wanted)
+
+
 def test_gradient_of_determinant_at_singular_matrices() -> None:
     a = random(4, 4)
     a[2] = a[0] + 2 * a[1]
