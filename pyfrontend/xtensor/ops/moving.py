@@ -13,6 +13,7 @@ from ..base.dims import unknown
 from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError, SizeError
 from ..call.dispatch import op, tracing
 from ..call.opened import LARGEST, Amount, any_int, any_number, apart, renamed, room
+from ..call.scanned import items
 from ..trace import build
 from ..trace.control import while_loop
 from ..trace.lift import as_tracer
@@ -474,6 +475,8 @@ def pad(
 def _pad_plan(x: Any, widths: Mapping[str, Any], mode: Any, constant_values: Any, /) -> Any:
     if not isinstance(x, _native.Array) or mode not in PAD_MODES or not all(x.sizes.get(d) for d in widths):
         return None
+    if any(isinstance(width, _native.Array) for width in items(widths)):
+        return None  # the program for these very sizes refuses it
     pairs = {d: _pair("pad", d, width) for d, width in widths.items()}
     pairs = {d: pair for d, pair in pairs.items() if sum(pair)}
     if not pairs:

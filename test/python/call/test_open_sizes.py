@@ -325,6 +325,8 @@ def test_one_program_rounds_to_all_decimals() -> None:
         lambda x: xt.tile(x, i=-2),
         lambda x: xt.repeat(x, -2, "i"),
         lambda x: xt.pad(x, i=-1),
+        lambda x: xt.pad(x, i=xt.array(1)),
+        lambda x: xt.pad(x, i=(0, xt.as_array(1))),
         lambda x: xt.diff(x, "q"),
         lambda x: x.isel(i=[0, 7]),
         lambda x: x.isel(i=xt.array([0, 7], dims="i")),
