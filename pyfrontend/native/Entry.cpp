@@ -40,14 +40,14 @@ PyObject *labelsOf(const Entry &entry, PyObject *const *args, size_t n) {
   return nullptr;
 }
 
-/// Whether the option that labels depend on is as it was for them. May run any code; never leaves
-/// an exception.
+/// Whether the option that labels depend on is as it was for them. May run any code; of exceptions
+/// it leaves those that end programs, such as interrupts.
 bool optionHolds(PyObject *item) {
   PyObject *wanted = PyTuple_GET_ITEM(item, 2);
   if (wanted == Py_None)
     return true;
   auto now = steal(labelOption ? PyObject_CallNoArgs(labelOption) : nullptr);
-  if (!now)
+  if (!now && PyErr_ExceptionMatches(PyExc_Exception))
     PyErr_Clear();
   return now.get() == wanted;
 }

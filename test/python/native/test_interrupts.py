@@ -11,7 +11,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+import xarray as xr
 import xtensor as xt
+from xtensor import _native as native
+from xtensor.labels import relabel
 
 pytestmark = pytest.mark.cpu_only("a device's loops are not asked whether to end")
 
@@ -142,6 +145,22 @@ def test_what_a_handler_raises_while_attributes_are_read_is_no_other_spelling() 
     with pytest.raises(KeyboardInterrupt):
         f(given)
     assert f(given).values.tolist() == [1.0, 1.0]
+
+
+def test_an_interrupt_while_labels_are_looked_up_is_not_lost() -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    x = xt.as_array(xr.DataArray(np.ones((2, 3)), dims=("a", "b"), coords={"b": [1, 2, 3]}, attrs={"units": "m"}))
+    for _ in range(3):
+        x.sum("a")
+    native.set_label_option(interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            x.sum("a")
+    finally:
+        native.set_label_option(relabel._keep_attrs)
+    assert x.sum("a").values.tolist() == [2.0, 2.0, 2.0]
 
 
 @pytest.mark.parametrize("reverse", [False, True])
