@@ -1,4 +1,6 @@
 #include "Spelling.h"
+#include "Array.h"
+#include "NumPy.h"
 
 #include <algorithm>
 #include <cstring>
@@ -31,6 +33,55 @@ bool refuse(const char *what, PyObject *item) {
   return false;
 }
 
+bool readInts(PyObject *const *items, size_t n, int64_t *values) {
+  for (size_t i = 0; i < n; ++i) {
+    int overflow;
+    if (!PyLong_CheckExact(items[i]))
+      return false;
+    values[i] = PyLong_AsLongLongAndOverflow(items[i], &overflow);
+    if (overflow)
+      return false;
+  }
+  return true;
+}
+
+/// An int64 array of the ints in `value`; null, maybe with an exception set, where there are
+/// others.
+Ref<> positions(PyObject *value, PyObject *dims) {
+  PyArrayObject *array = nullptr;
+  int64_t size = 1;
+  int rank = 1;
+  if (PyLong_CheckExact(value)) {
+    rank = 0;
+  } else if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) {
+    size = PySequence_Fast_GET_SIZE(value);
+  } else if (PyArray_CheckExact(value)) {
+    array = reinterpret_cast<PyArrayObject *>(value);
+    if (PyArray_NDIM(array) != 1 || PyArray_TYPE(array) != NPY_INT64 ||
+        !PyArray_ISBEHAVED_RO(array))
+      return nullptr;
+    size = PyArray_DIM(array, 0);
+  } else {
+    return nullptr;
+  }
+  if (PyTuple_GET_SIZE(dims) != rank)
+    return nullptr;
+  auto type = steal(internType(Dtype::Int64, dims, &size));
+  auto made = steal(type ? newArray(type.get()) : nullptr);
+  if (!made)
+    return nullptr;
+  auto *values = static_cast<int64_t *>(made->data);
+  if (!array) {
+    // What ran in the allocation may have changed the list.
+    PyObject *const *items = rank ? PySequence_Fast_ITEMS(value) : &value;
+    if ((rank && PySequence_Fast_GET_SIZE(value) != size) || !readInts(items, size, values))
+      return nullptr;
+  }
+  for (int64_t i = 0; array && i < size; ++i)
+    values[i] = *static_cast<int64_t *>(PyArray_GETPTR1(array, i));
+  return steal(made.releaseObject());
+}
+
 } // namespace
 
 bool Spelling::parseParts(PyObject *list, std::vector<Node> &nodes, int depth) {
@@ -46,13 +97,16 @@ bool Spelling::parseParts(PyObject *list, std::vector<Node> &nodes, int depth) {
 bool Spelling::parseNode(PyObject *item, Node &node, int depth) {
   if (depth > kDeepest)
     return refuse("a tree is 100 deep at most", item);
-  if (PyLong_CheckExact(item)) {
-    node.place = PyLong_AsSsize_t(item);
+  bool isMade = PyTuple_Check(item) && PyTuple_GET_SIZE(item) == 2;
+  PyObject *place = isMade ? PyTuple_GET_ITEM(item, 0) : item;
+  if (PyLong_CheckExact(place)) {
+    node.place = PyLong_AsSsize_t(place);
     if (node.place < 0)
       return refuse("a place is a number", item);
     if (static_cast<size_t>(node.place) >= places)
       places = node.place + 1;
-    return true;
+    node.dims = steal(isMade ? internDims(PyTuple_GET_ITEM(item, 1)) : nullptr);
+    return !isMade || node.dims;
   }
   if (!PyTuple_Check(item))
     return refuse("a node is a place or a tuple", item);
@@ -131,7 +185,11 @@ int Spelling::traverse(visitproc visit, void *arg) const {
 
 bool Spelling::readNode(const Node &node, PyObject *value, PyObject **leaves) {
   if (node.place >= 0) {
-    Py_XSETREF(leaves[node.place], Py_NewRef(value));
+    auto leaf = node.dims ? positions(value, node.dims.get()) : borrow(value);
+    PyErr_Clear();
+    if (!leaf)
+      return false;
+    Py_XSETREF(leaves[node.place], leaf.release());
     return true;
   }
   if (node.value)

@@ -14,8 +14,9 @@ public:
   /// Reads (positional, named, fixed). positional: a node for each; named: a dict of them; fixed:
   /// {place: number}, what a call leaves at its default. A node is the place of an array or a
   /// number; or (class, keys, nodes), an instance of exactly this class, keys being those of a
-  /// dict or the names of attributes, else None; or (value,), what the argument must be. Null with
-  /// an exception set.
+  /// dict or the names of attributes, else None; or (place, dims), an int, a list or tuple of ints
+  /// or a NumPy array of int64, of which an array is made; or (value,), what the argument must be.
+  /// Null with an exception set.
   static std::unique_ptr<Spelling> parse(PyObject *description);
   Spelling(const Spelling &) = delete;
 
@@ -30,6 +31,7 @@ public:
 private:
   struct Node {
     Py_ssize_t place = -1; // of a leaf
+    Ref<> dims;            // of the array that a leaf makes of ints; null: it is one
     Ref<> value;           // what must be there
     Ref<PyTypeObject> cls; // of what holds others
     Ref<> keys;            // tuple

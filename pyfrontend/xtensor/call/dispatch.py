@@ -87,6 +87,7 @@ _NUMBERS = frozenset({"amounts", "constant_values"})
 _LARGEST_NEW = 1 << 20
 _OPTIONS, _DEVICE = 1, 2  # where the key of a call has them
 _KEYS = 4  # where those of its arguments begin
+_SPELLINGS = 8  # of one program that are looked at, if its calls are prepared
 _programs = Programs()
 _families = Families()
 
@@ -215,16 +216,16 @@ class _Eager:
         return found
 
     def eager(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        written = args, kwargs
         if self.static is not None:
             args, kwargs = self.static(*args, **kwargs)
-        result = self.result(args, kwargs)
+        result = self.result(self.scan(args, kwargs, written))
         if options.current().nan == "raise":
             found = self.scan(args, kwargs)
-            check(result, found.arrays, lambda: (self.traced(found, args, kwargs, None)[0], targets.CPU))
+            check(result, found.arrays, lambda: (self.traced(found, None)[0], targets.CPU))
         return result
 
-    def result(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        found = self.scan(args, kwargs)
+    def result(self, found: Scanned) -> Any:
         device = targets.where(found.arrays, found.free, lambda i: f"operand {i}")
         if self.sees_same:
             found.key.append(found.same())
@@ -232,53 +233,47 @@ class _Eager:
         try:
             entry = _programs.entries.get(key)
         except TypeError:
-            raise self.unhashable(args, kwargs) from None
+            raise self.unhashable(found.args, found.kwargs) from None
         if entry is None:
             try:
-                result = self.opened(key, found, args, kwargs)
+                result = self.opened(key, found)
             except (Error, TypeError, ValueError):  # the program for these very sizes tells of it
                 result = None
             if result is not None:
                 return result
-            entry = self.compile(found, args, kwargs, device)
+            entry = self.compile(found, device)
             _programs.add(key, self.function.retire, entry)
         else:
             entry.used = True
-        if not entry.is_registered:
-            self.register(entry, found, found.told, args, kwargs, key[_OPTIONS])
+        self.register(entry, found, found.told)
         return entry.result(found.arrays, found.labelled)
 
-    def register(
-        self,
-        entry: Entry,
-        found: Scanned,
-        types: Sequence[Any] | None,
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
-        options: Any,
-        opened: bool = False,
-    ) -> None:
+    def register(self, entry: Entry, found: Scanned, types: Sequence[Any] | None, opened: bool = False) -> None:
         """From now on C++ finds the entry, which tells arrays apart by their types alone. Of a call with static
         arguments, it knows those of texts, numbers and tuples; where such a call fails, the slow path tells of it."""
         if found.told is None or self.sees_same:
             return
         if found.plain and found.told:
-            entry.register(self.function, types, opened=opened, options=options)
+            if not entry.is_registered:
+                entry.register(self.function, types, opened=opened, options=found.options)
             return
-        if entry.was_spelled or self.static is not None:
+        if entry.spellings == (1 if self.static is None else _SPELLINGS):
             return
-        entry.was_spelled = True
-        spelled = spelling_of_op(self.parameters.given(args, kwargs), len(args))
+        entry.spellings += 1
+        args, kwargs = found.written
+        given, prepared = self.parameters.given(args, kwargs), self.parameters.given(found.args, found.kwargs)
+        spelled = spelling_of_op(given, len(args), given if self.static is None else prepared)
         if spelled is not None:
-            entry.register(self.function, types, spelled, opened=True, options=options)
+            entry.register(self.function, types, spelled, opened=True, options=found.options)
 
     @property
     def sees_same(self) -> bool:
         """Whether operands that are one array are one in the program, too: what outer="forbid" forbids needs it."""
         return self.name == "dot" and options.current().outer == "forbid"
 
-    def scan(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Scanned:
-        found = Scanned()
+    def scan(self, args: Sequence[Any], kwargs: Mapping[str, Any], written: Any = None) -> Scanned:
+        """`written`: the call as the user wrote it, if the arguments are prepared."""
+        found = Scanned(args, kwargs, written or (args, kwargs), options.current().of_programs)
         for i, (name, takes, x) in enumerate(self.parameters.given(args, kwargs)):
             if i >= len(args):
                 found.key.append(name)
@@ -289,19 +284,18 @@ class _Eager:
             found.scan(x, bool(takes))
         return found
 
-    def opened(self, call: tuple[Any, ...], found: Scanned, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def opened(self, call: tuple[Any, ...], found: Scanned) -> Any:
         """The result of a program that serves other sizes and amounts, too; None where there is no such program."""
         if self.wide is not None and not found.labelled:
             plan, inner = self.wide
-            wider = plan(*args, **kwargs)
+            wider = plan(*found.args, **found.kwargs)
             scanned = None if wider is None else inner.scan(wider, {})
             if scanned is not None and all(x.size <= LARGEST for x in scanned.arrays):
                 key = (inner, call[_OPTIONS], call[_DEVICE], False, *scanned.key)
-                return inner.opened(key, scanned, wider, {})
+                return inner.opened(key, scanned)
         has_rooms = bool(self.sizes) and not found.labelled
         if has_rooms:
-            args, kwargs = self.with_rooms(args, kwargs, call[_DEVICE])
-            found = self.scan(args, kwargs)
+            found = self.scan(*self.with_rooms(found.args, found.kwargs, call[_DEVICE]))
             call = (*call[:_KEYS], *found.key)
         met = None if self.each_size else generic(call, [len(call) - len(found.key) + i for i in found.at])
         if met is None:
@@ -311,25 +305,24 @@ class _Eager:
         if opened is None:
             return None
         if opened.varying_numbers:
-            names = [name for name, _, _ in self.parameters.given(args, {})]
+            names = [name for name, _, _ in self.parameters.given(found.args, {})]
             amounts = [self.amounts.get(name) for name in names], self.amounts
-            args, kwargs = with_amounts(args, kwargs, amounts, opened.varying_numbers)
-            found = self.scan(args, kwargs)
+            new = with_amounts(found.args, found.kwargs, amounts, opened.varying_numbers)
+            found = self.scan(*new, None if self.static is None else found.written)
         key = opened.key, key
         entry = _programs.entries.get(key)
         if entry is None:
-            entry = self.open(family, opened, found, args, kwargs, call[_DEVICE])
+            entry = self.open(family, opened, found, call[_DEVICE])
             if entry is None:
                 return None
             _programs.add(key, self.function.retire, entry)
-            # C++ takes every number of a class.
-            conditions = set(self.amounts.values()) if opened.varying_numbers else set()
-            if conditions <= {any_number, any_int} and not has_rooms:
-                types = [t if isinstance(t, type) else None for t in found.told or ()]
-                some = types if any(types) else None
-                self.register(entry, found, some, args, kwargs, call[_OPTIONS], opened=True)
         else:
             entry.used = True
+        # C++ takes every number of a class.
+        conditions = set(self.amounts.values()) if opened.varying_numbers else set()
+        if conditions <= {any_number, any_int} and not has_rooms:
+            types = [t if isinstance(t, type) else None for t in found.told or ()]
+            self.register(entry, found, types if any(types) else None, opened=True)
         return entry.result(found.arrays, found.labelled)
 
     def with_rooms(self, args: Sequence[Any], kwargs: Mapping[str, Any], device: Any) -> Any:
@@ -358,18 +351,10 @@ class _Eager:
 
         return {d: size(d, n) for d, n in x.items()} if isinstance(x, dict) else size(apart(name), x)
 
-    def open(
-        self,
-        family: Family,
-        opened: Opened,
-        found: Scanned,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        device: _native.Device | None,
-    ) -> Entry | None:
+    def open(self, family: Family, opened: Opened, found: Scanned, device: _native.Device | None) -> Entry | None:
         """The program of a family, if the function needs not know what varies."""
         try:
-            entry = self.compile(found, args, kwargs, device, opened.varying)
+            entry = self.compile(found, device, opened.varying)
         except (Error, TypeError, ValueError):
             family.refused = True
             raise
@@ -377,18 +362,11 @@ class _Eager:
         family.refused = device is not None and bool(entry.executable.sites)
         return None if family.refused else entry
 
-    def compile(
-        self,
-        found: Scanned,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        device: _native.Device | None,
-        varying: frozenset[str] = frozenset(),
-    ) -> Entry:
+    def compile(self, found: Scanned, device: _native.Device | None, varying: frozenset[str] = frozenset()) -> Entry:
         """`varying`: dims of which the program serves every size."""
-        program, specs = self.traced(found, args, kwargs, device, varying)
+        program, specs = self.traced(found, device, varying)
         entry = Entry(program, bool(found.labelled), device, inline=True)
-        key = self.key(specs, found, args, kwargs, device)
+        key = self.key(specs, found, device)
         wide = (f"from now on one program serves every size of {', '.join(sorted(varying))}",) if varying else ()
         if self.history is None:
             self.history = History(self.name)
@@ -396,12 +374,7 @@ class _Eager:
         return entry
 
     def traced(
-        self,
-        found: Scanned,
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
-        device: _native.Device | None,
-        varying: frozenset[str] = frozenset(),
+        self, found: Scanned, device: _native.Device | None, varying: frozenset[str] = frozenset()
     ) -> tuple[Program, list[Spec]]:
         """The program of a call, and what it takes."""
         specs = [s if isinstance(s, Spec) else spec_of_type(s) for s in found.specs]
@@ -409,6 +382,7 @@ class _Eager:
             sizes = [[None if d in varying else n for d, n in zip(s.dims, s.shape, strict=True)] for s in specs]
             specs = [Spec._of(s.dims, n, s.dtype, s.weak) for s, n in zip(specs, sizes, strict=True)]
 
+        args, kwargs = found.args, found.kwargs
         same = found.same() if self.sees_same else range(len(specs))
 
         def body(tracers: list[Tracer]) -> Any:
@@ -423,29 +397,22 @@ class _Eager:
         finally:
             local.labelled = False
 
-    def key(
-        self,
-        specs: Sequence[Spec],
-        found: Scanned,
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
-        device: _native.Device | None,
-    ) -> Key:
+    def key(self, specs: Sequence[Spec], found: Scanned, device: _native.Device | None) -> Key:
         """What a program of a call is compiled for."""
         names: list[str] = []
         static: dict[str, tuple[str, type, Any]] = {}
         spelled: dict[str, str] = {}
-        for i, (name, takes, x) in enumerate(self.parameters.given(args, kwargs)):
+        for i, (name, takes, x) in enumerate(self.parameters.given(found.args, found.kwargs)):
             here = Scanned()
             here.scan(x, bool(takes))
             count = len(here.specs)
             called = name or str(i)
-            spelled[called] = "by position" if i < len(args) else "by keyword"
+            spelled[called] = "by position" if i < len(found.args) else "by keyword"
             names += [called] if count == 1 else [f"{called}[{j}]" for j in range(count)]
             if not count:
                 static[called] = static_of(x, tuple(here.key))
         where = device.name if device else "cpu"
-        how = options.current().of_programs, where, tuple(specs), tuple(names), static
+        how = found.options, where, tuple(specs), tuple(names), static
         weak = weak_arrays(found.specs)
         return Key(*how, given=spelled, is_labelled=bool(found.labelled), is_jitted=False, weak=weak)
 
@@ -495,9 +462,13 @@ def op(
     """Makes a function over tracers a public one, for tracers and concrete arrays alike.
 
     Parameters annotated with ArrayLike take arrays; so does any argument that holds an Array. Everything else is
-    static: hashable, and part of what is compiled for. `static(*args, **kwargs) -> (args, kwargs)` makes it so. `name`
-    is how errors call the function, by default its own without underscores in front. A result without dims is weak
-    where all arrays that are given are; `decide` names the parameters that count (none: it never is).
+    static: hashable, and part of what is compiled for. `name` is how errors call the function, by default its own
+    without underscores in front. A result without dims is weak where all arrays that are given are; `decide` names the
+    parameters that count (none: it never is).
+
+    static: `static(*args, **kwargs) -> (args, kwargs)` prepares the arguments of a call that is not traced, which
+    parameters keep. What it makes of static arguments depends on these and on the types of arrays alone. An int64 array
+    in the place of an int, of a list of ints or of a NumPy array holds these ints.
 
     amounts: parameters whose Python numbers only say how far or how much, each with a function that says which numbers
     do. Where they vary, the function is traced with an `Amount` in place of a number.

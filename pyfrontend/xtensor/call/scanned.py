@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,12 +19,20 @@ _LITERALS = frozenset({str, type(None), type(...), bytes, type, np.dtype})
 
 
 class Scanned(Gathered):
-    """Finds the arrays among the arguments of a call: `key` tells everything but their values."""
+    """Finds the arrays among the arguments of a call: `key` tells everything but their values. `written`: (args,
+    kwargs) as the user wrote them, `args` and `kwargs` what the function gets; `options`: those of programs."""
 
-    __slots__ = ("amount", "at", "key", "numbers", "plain", "specs")
+    __slots__ = ("amount", "args", "at", "key", "kwargs", "numbers", "options", "plain", "specs", "written")
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        written: tuple[Sequence[Any], Mapping[str, Any]] = ((), {}),
+        options: Any = None,
+    ) -> None:
         super().__init__()
+        self.args, self.kwargs, self.written, self.options = tuple(args), dict(kwargs or {}), written, options
         self.key: list[Any] = []
         self.amount: Callable[[Any], bool] | None = None  # which numbers of what is scanned are amounts
         self.numbers: list[Any] = []  # the amounts, as `key` has them

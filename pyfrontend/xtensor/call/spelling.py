@@ -6,14 +6,18 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from .. import _native
 from ..base import tree
 from ..values.kinds import kind_in
 from .arguments import Static
 from .opened import Amount, is_wide
+from .scanned import items
+
+Given: TypeAlias = tuple[str, Any, Any]  # the name of a parameter, what it takes, and an argument
 
 _LEAF = tree.structure(0)
 _COMPARED = (str, bool, int, float)  # static values that C++ tells apart as Python does
@@ -64,28 +68,64 @@ def _is_namedtuple(kind: Any) -> bool:
     return is_plain and hasattr(kind, "_fields") and not tree.is_registered(kind)
 
 
-def spelling_of_op(given: Sequence[tuple[str, Any, Any]], positional: int) -> Any:
-    """The same of a call of a public function: what `Parameters.given` found, of which so many are by position. Places
-    are counted as `Scanned.scan` meets arrays; everything else must be what it is here."""
+def spelling_of_op(given: Sequence[Given], positional: int, prepared: Sequence[Given]) -> Any:
+    """The same of a call of a public function: what `Parameters.given` found, of which so many are by position.
+    `prepared`: of the arguments that the function gets (`op(static=)`). Places are counted as `Scanned.scan` meets
+    arrays in these; everything else must be what it is here."""
     places = itertools.count()
     try:
-        nodes = [_argument(x, bool(takes), places) for _, takes, x in given]
+        if given is prepared:
+            nodes = [_argument(x, x, bool(takes), places) for _, takes, x in given]
+        else:
+            nodes = _nodes(given, prepared, places)
     except _UnknownError:
         return None
     names = [name for name, _, _ in given[positional:]]
     return tuple(nodes[:positional]), dict(zip(names, nodes[positional:], strict=True)), {}
 
 
-def _argument(x: Any, is_array: bool, places: Iterator[int]) -> Any:
-    kind = type(x)
-    if kind is Amount or (kind_in(x, is_array) is not None and not is_wide(x)):
-        return next(places)
-    if kind in (tuple, list):
-        return kind, None, tuple([_argument(item, is_array, places) for item in x])
-    if kind is dict and all(type(k) in (str, int) for k in x):
-        return kind, tuple(x), tuple([_argument(item, is_array, places) for item in x.values()])
-    if kind is slice:
-        return kind, _BOUNDS, tuple([_argument(getattr(x, bound), False, places) for bound in _BOUNDS])
+def _nodes(given: Sequence[Given], prepared: Sequence[Given], places: Iterator[int]) -> list[Any]:
+    written = {name: x for name, _, x in given}
+    found = {}
+    for name, takes, x in prepared:
+        found[name] = _argument(written.get(name), x, bool(takes), places)
+    if len(written) != len(given) or not found.keys() >= written.keys():
+        raise _UnknownError
+    return [found[name] for name, _, _ in given]
+
+
+def _argument(x: Any, given: Any, is_array: bool, places: Iterator[int]) -> Any:
+    """`given`: what the function gets in place of `x`."""
+    kind = type(given)
+    if kind is Amount or (kind_in(given, is_array) is not None and not is_wide(given)):
+        place = next(places, None)
+        if place is None:
+            raise _UnknownError
+        return place if x is given else (place, _dims_of_positions(x, given))
+    if type(x) is kind:
+        if kind in (tuple, list) and len(x) == len(given):
+            return kind, None, tuple([_argument(a, b, is_array, places) for a, b in zip(x, given, strict=True)])
+        if kind is dict and tuple(x) == tuple(given) and all(type(k) in (str, int) for k in x):
+            return kind, tuple(x), tuple([_argument(x[k], given[k], is_array, places) for k in x])
+        if kind is slice:
+            bounds = [_argument(getattr(x, b), getattr(given, b), False, places) for b in _BOUNDS]
+            return kind, _BOUNDS, tuple(bounds)
+    if x is not given:  # it follows from what is static, if there are no arrays
+        if any(kind_in(item, is_array) is not None for item in items(given)):
+            raise _UnknownError
+        return _argument(x, x, is_array, iter(()))
     if kind in _COMPARED or x is None or x is ... or isinstance(x, (type, np.dtype)):
         return (x,)
     raise _UnknownError
+
+
+def _dims_of_positions(x: Any, given: Any) -> tuple[str, ...]:
+    """The dims of the array that the function gets in place of ints: C++ makes it of other ints, too."""
+    is_one = type(x) is int
+    is_list = type(x) in (list, tuple) and all(type(i) is int for i in x)
+    is_ints = type(x) is np.ndarray and x.dtype == np.int64
+    if not isinstance(given, _native.Array) or given.type.dtype != "int64" or given.device != "cpu":
+        raise _UnknownError
+    if not (is_one or is_list or is_ints) or given.meta is not None or not np.array_equal(_native.as_numpy(given), x):
+        raise _UnknownError
+    return given.dims

@@ -70,24 +70,30 @@ def read(
     fill_value: Any = None,
 ) -> Any:  # fmt: skip
     """What all kinds of reading come down to."""
-    if mode is None and missing_dims == "raise" and not tracing():
+    if tracing() or isinstance(x, Tracer):
+        x = x if hasattr(x, "dims") else as_tracer(x)
+        there = present(name, x, indexers, missing_dims)
+        return _read(x, {d: read_index(name, x, d, indexers[d]) for d in there}, name, mode, fill_value)
+    if mode is None and missing_dims == "raise":
         found = _native.read_parts(x, indexers)
         if found is not None:
             return found
     if not hasattr(x, "dims"):
-        x = as_tracer(x) if tracing() else _concrete(x)
+        x = _concrete(x)
     if is_dataarray(x) and mode is None and current().index == "raise":
         return x.isel(_for_xarray(indexers), missing_dims=missing_dims)
-    there = present(name, x, indexers, missing_dims)
-    plan = {d: read_index(name, x, d, indexers[d]) for d in there}
-    if not tracing() and not isinstance(x, Tracer) and not any(isinstance(i, Tracer) for i in plan.values()):
-        if mode is None and all(isinstance(i, (int, slice)) for i in plan.values()):
-            if is_dataarray(x) or x.meta is not None:
-                return _read(x, plan, name, mode, fill_value)  # labels follow the program
-            if x.device == "cpu":
-                return _view(name, x, plan)
-        plan = {d: as_argument(name, x, d, i, mode) for d, i in plan.items()}
-    return _read(x, plan, name, mode, fill_value)
+    if missing_dims != "raise":
+        indexers = {d: indexers[d] for d in present(name, x, indexers, missing_dims)}
+    if mode is None and all(isinstance(i, (int, np.integer, slice)) for i in indexers.values()):
+        there = present(name, x, indexers, "raise")
+        plan = {d: read_index(name, x, d, indexers[d]) for d in there}
+        if not _has_labels(x) and x.device == "cpu":
+            return _view(name, x, plan)
+    return _read(x, indexers, name, mode, fill_value)
+
+
+def _has_labels(x: Any) -> bool:
+    return is_dataarray(x) or x.meta is not None
 
 
 def _concrete(x: Any) -> Any:
@@ -111,6 +117,22 @@ def _view(name: str, x: Any, plan: Mapping[str, int | slice]) -> Any:
             else:
                 check_inside(name, x, np.asarray(i), d)
     return _native.read_parts(x, places)
+
+
+def _prepared(
+    x: Any, indexers: Mapping[str, Any], name: str = "isel", mode: str | None = None, fill_value: Any = None, /
+) -> Any:
+    """The arguments of `_read`. Labels follow the program, which knows ints that read an array with labels."""
+    plan = {d: read_index(name, x, d, indexers[d]) for d in present(name, x, indexers, "raise")}
+    follows = mode is None and all(isinstance(i, (int, slice)) for i in plan.values()) and _has_labels(x)
+    return (x, plan if follows else as_arguments(name, x, plan, mode), name, mode, fill_value), {}
+
+
+def as_arguments(name: str, x: Any, plan: Mapping[str, Any], mode: str | None) -> dict[str, Any]:
+    """The positions of a call that is not traced."""
+    if any(isinstance(i, Tracer) for i in plan.values()):
+        return dict(plan)  # they are of another trace: an error
+    return {d: as_argument(name, x, d, i, mode) for d, i in plan.items()}
 
 
 def as_argument(name: str, x: Any, dim: str, index: Any, mode: str | None) -> Any:
@@ -170,9 +192,9 @@ def _read_wide(x: ArrayLike, plan: dict[str, Any], name: str, mode: str, fill_va
     return reorder(reader.gathered("clip"), order)  # no dim is empty: there is nothing to check
 
 
-@op(name="isel", wide=(_read_plan, _read_wide))
+@op(name="isel", static=_prepared, wide=(_read_plan, _read_wide))
 def _read(
-    x: ArrayLike, plan: dict[str, Any], name: str = "isel", mode: str | None = None, fill_value: Any = None, /
+    x: ArrayLike, plan: Mapping[str, Any], name: str = "isel", mode: str | None = None, fill_value: Any = None, /
 ) -> Array:
     if local.op == "isel":
         local.op = name
@@ -349,6 +371,8 @@ def getitem(x: Any, key: Any, /) -> Array:
 
 def keyed(x: Any, key: Any) -> dict[str, Any]:
     """The indexers by dim that a key in brackets means."""
+    if isinstance(key, (_native.Array, int, list)) and x.dims:
+        return {x.dims[0]: key}
     if isinstance(key, Mapping):
         return {check_name(d): v for d, v in key.items()}
     if isinstance(key, str):

@@ -41,7 +41,7 @@ from .arguments import (
     union_sizes,
 )
 from .indexing import MODES as READ_MODES
-from .indexing import as_argument, keyed, met, read
+from .indexing import as_arguments, keyed, met, read
 from .positions import Positions, at_number, check_inside, check_some, out_of_range, parts_of, read_index
 from .shape import join, present
 from .types import Array, ArrayLike
@@ -221,6 +221,17 @@ def _start(kind: str, x: Any, indexers: Mapping[str, Any], v: Any, mode: str | N
     name = f"at.{kind}"
     if mode is not None and mode not in MODES:
         raise fail(ArgumentError, name, f"mode is one of {MODES}, not {mode!r}")
+    if tracing() or isinstance(x, Tracer):
+        indexers = _planned(name, x, v, indexers)
+    try:
+        return _update(x, v, indexers, kind, mode)
+    except Error as error:  # before it is traced, only `_update` is known
+        error.args = (str(error.args[0]).replace("xt.update:", f"xt.{name}:", 1),)
+        raise
+
+
+def _planned(name: str, x: Any, v: Any, indexers: Mapping[str, Any]) -> dict[str, Any]:
+    """What the indexers mean: ints, slices, positions, arrays and masks."""
     there = present(name, x, indexers, "raise")
     if not tracing():
         _on_one_device(name, x, v, {d: indexers[d] for d in there})
@@ -231,13 +242,13 @@ def _start(kind: str, x: Any, indexers: Mapping[str, Any], v: Any, mode: str | N
     for d in there:
         mask = own[d] if alone and d not in v_dims else None
         plan[d] = read_index(name, x, d, indexers[d]) if mask is None else mask
-    if not tracing() and not isinstance(x, Tracer) and not any(isinstance(i, Tracer) for i in plan.values()):
-        plan = {d: as_argument(name, x, d, i, mode) for d, i in plan.items()}
-    try:
-        return _update(x, v, plan, kind, mode)
-    except Error as error:  # before it is traced, only `_update` is known
-        error.args = (str(error.args[0]).replace("xt.update:", f"xt.{name}:", 1),)
-        raise
+    return plan
+
+
+def _prepared(x: Any, v: Any, indexers: Mapping[str, Any], kind: str, mode: str | None, /) -> Any:
+    """The arguments of `_update`."""
+    plan = as_arguments(f"at.{kind}", x, _planned(f"at.{kind}", x, v, indexers), mode)
+    return (x, v, plan, kind, mode), {}
 
 
 def _read_mask(name: str, x: Any, dim: str, index: Any) -> Any:
@@ -361,8 +372,8 @@ def _update_wide(x: ArrayLike, v: ArrayLike, amounts: dict[str, Any], kind: str,
     return y if hit is None else build.select(hit, y, x)
 
 
-@op(wide=(_update_plan, _update_wide))
-def _update(x: ArrayLike, v: ArrayLike, plan: dict[str, Any], kind: str, mode: str | None, /) -> Array:
+@op(static=_prepared, wide=(_update_plan, _update_wide))
+def _update(x: ArrayLike, v: ArrayLike, plan: Mapping[str, Any], kind: str, mode: str | None, /) -> Array:
     if local.op == "update":
         local.op = f"at.{kind}"
     return _Update(as_tracer(x), kind, mode or current().index, plan).apply(v)

@@ -59,10 +59,10 @@ def test_an_exception_that_is_not_the_programs_passes_through_an_open_one(monkey
     """As of an alarm: the call is not tried again for its sizes."""
     old = dispatch._Eager.compile
 
-    def compile_(self: Any, found: Any, args: Any, kwargs: Any, device: Any, varying: Any = frozenset()) -> Any:
+    def compile_(self: Any, found: Any, device: Any, varying: Any = frozenset()) -> Any:
         if varying:
             raise TimeoutError
-        return old(self, found, args, kwargs, device, varying)
+        return old(self, found, device, varying)
 
     monkeypatch.setattr(dispatch._Eager, "compile", compile_)
     with pytest.raises(TimeoutError):
