@@ -4,6 +4,7 @@
 #include "Donation.h"
 #include "Pending.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace xtensor;
@@ -264,6 +265,57 @@ PyObject *fromScalar(PyObject *, PyObject *args) {
   return a.releaseObject();
 }
 
+/// Of larger arrays, the time to fill them matters more than that of the call.
+constexpr int64_t kMostFilled = 1 << 16; // bytes
+
+/// A name that a dim may have; false for one that needs a closer look, too.
+bool isName(PyObject *o) {
+  return PyUnicode_CheckExact(o) && PyUnicode_IS_ASCII(o) && PyUnicode_GET_LENGTH(o) > 0 &&
+         PyUnicode_FindChar(o, '~', 0, PyUnicode_GET_LENGTH(o), 1) == -1;
+}
+
+/// The type of a small array with these sizes by dim; null, maybe with an exception set, for
+/// anything else.
+Ref<Type> smallType(PyObject *sizes, Dtype dtype) {
+  int64_t found[kMaxRank], bytes = info(dtype).itemsize;
+  if (!PyDict_CheckExact(sizes) || PyDict_GET_SIZE(sizes) > kMaxRank)
+    return nullptr;
+  auto names = steal(PyTuple_New(PyDict_GET_SIZE(sizes)));
+  PyObject *name, *size;
+  Py_ssize_t at = 0;
+  for (int d = 0; names && PyDict_Next(sizes, &at, &name, &size); ++d) {
+    int overflow = 0;
+    if (!isName(name) || !PyLong_CheckExact(size))
+      return nullptr;
+    found[d] = PyLong_AsLongLongAndOverflow(size, &overflow);
+    if (overflow || found[d] < 0 || found[d] > kMostFilled)
+      return nullptr;
+    bytes *= std::max<int64_t>(found[d], 1);
+    if (bytes > kMostFilled)
+      return nullptr;
+    PyTuple_SET_ITEM(names.get(), d, Py_NewRef(name));
+  }
+  auto dims = steal(names ? internDims(names.get()) : nullptr);
+  return steal(dims ? internType(dtype, dims.get(), found) : nullptr);
+}
+
+PyObject *filled(PyObject *, PyObject *const *args, Py_ssize_t n) {
+  Dtype dtype;
+  char element[16]; // the largest is a complex number
+  bool isOne = n == 3 && parseDtype(args[2], dtype) && fromPython(dtype, args[1], element);
+  auto type = isOne ? smallType(args[0], dtype) : nullptr;
+  auto made = steal(type ? newArray(type.get()) : nullptr);
+  if (!made) {
+    PyErr_Clear();
+    Py_RETURN_NONE;
+  }
+  auto *data = static_cast<char *>(made->data);
+  int64_t itemsize = info(dtype).itemsize, bytes = type->nbytes;
+  for (int64_t offset = 0; offset < bytes; offset += itemsize)
+    std::memcpy(data + offset, element, itemsize);
+  return made.releaseObject();
+}
+
 PyMethodDef functions[] = {
     {"set_array_class", setArrayClass, METH_O,
      "set_array_class(cls)\n--\n\nMakes new arrays instances of `cls`, a subclass of Array with "
@@ -273,6 +325,10 @@ PyMethodDef functions[] = {
      "on the CPU or a Device."},
     {"from_scalar", fromScalar, METH_VARARGS,
      "from_scalar(number, dtype)\n--\n\nA Python number as an array without dims."},
+    {"filled", (PyCFunction)(void *)filled, METH_FASTCALL,
+     "filled(sizes, number, dtype)\n--\n\nA small array of the CPU with sizes by dim and one "
+     "number "
+     "everywhere. None for anything else, and where something is wrong."},
     {"as_numpy", asNumpy, METH_O,
      "as_numpy(array)\n--\n\nA read-only NumPy array over the same memory."},
     {"from_buffer", (PyCFunction)(void *)fromBuffer, METH_VARARGS | METH_KEYWORDS,

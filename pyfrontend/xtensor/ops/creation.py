@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _native
 from ..base.calls import in_words, int_text
 from ..base.dims import brief, check_name
 from ..base.dtypes import as_dtype, complex_of
@@ -24,12 +25,15 @@ from ..trace.lift import as_tracer
 from ..trace.scope import part_of
 from ..trace.tracer import DynamicSize, Tracer
 from ..values.array import from_values
+from ..values.options import current
 from . import promotion as p
 from .arguments import by_dim, count, extend, fail, integer, is_scalar, names_of, not_static
 from .shape import check_bytes, check_size, shape_sizes
 from .types import Array, ArrayLike
 
 SMALL = 16
+_FEW = 4096
+_EXACT = {float: p.F8, int: p.I8}  # what holds the numbers of a class
 MOST_DIMS = 64  # as pyfrontend/native/Type.cpp has it
 
 
@@ -120,6 +124,17 @@ def _concrete(values: np.ndarray, dims: tuple[str, ...]) -> Any:
     return from_values(values, dims=dims)
 
 
+def _small(sizes: Any, keywords: dict[str, Any], value: Any, dtype: Any, of: np.dtype = p.F8) -> Any:
+    """What C++ makes at once. None: the array is large or traced, or something is wrong. `of`: as `_or_default`."""
+    if tracing() or current().device is not None or (sizes is not None and keywords):
+        return None
+    try:
+        wanted = _or_default(dtype, of)
+    except DTypeError:
+        return None
+    return _native.filled(keywords if sizes is None else sizes, value, wanted)
+
+
 def zeros(sizes: Mapping[str, int] | None = None, /, *, dtype: Any = None, **keywords: int) -> Array:
     """Returns zeros with the given dims and sizes: zeros(time=3, space=4, dtype="f4") or zeros({"time": 3}).
 
@@ -135,6 +150,9 @@ def zeros(sizes: Mapping[str, int] | None = None, /, *, dtype: Any = None, **key
     [[0. 0. 0.]
      [0. 0. 0.]]
     """
+    found = _small(sizes, keywords, 0, dtype)
+    if found is not None:
+        return found
     return _filled("zeros", sizes_of("zeros", sizes, keywords), 0, _or_default(dtype))
 
 
@@ -152,6 +170,9 @@ def ones(sizes: Mapping[str, int] | None = None, /, *, dtype: Any = None, **keyw
     <xtensor.Array (time: 3) float32>
     [1. 1. 1.]
     """
+    found = _small(sizes, keywords, 1, dtype)
+    if found is not None:
+        return found
     return _filled("ones", sizes_of("ones", sizes, keywords), 1, _or_default(dtype))
 
 
@@ -177,6 +198,11 @@ def full(*sizes_and_value: Any, dtype: Any = None, **keywords: int) -> Array:
         sizes, (value,) = None, sizes_and_value
     else:
         raise fail(ArgumentError, "full", "takes sizes and a value", instead='Write xt.full({"a": 2}, 7.0)')
+    of = _EXACT.get(type(value))
+    if of is not None and dtype is None and p.default_float() == p.F8:
+        found = _small(sizes, keywords, value, dtype, of)
+        if found is not None:
+            return found
     return _fill("full", sizes_of("full", sizes, keywords), value, dtype)
 
 
@@ -263,6 +289,37 @@ def full_like(x: ArrayLike, value: ArrayLike, /, dtype: Any = None) -> Array:
 # ---- ranges -----------------------------------------------------------------
 
 
+def _are_plain(*numbers: Any) -> bool:
+    """Whether NumPy makes of these numbers of Python, without a dtype, what an array of a call gets."""
+    for v in numbers:
+        if not (type(v) is int or type(v) is float) or not -(2**53) < v < 2**53:  # no NaN
+            return False
+    options = current()
+    return not tracing() and options.device is None and options.default_float == p.F8
+
+
+def _few(start: Any, stop: Any, step: Any, dim: str) -> Any:
+    """A short range; None: it is not, or something may be wrong."""
+    if not _are_plain(start, stop, step) or not step or abs(stop - start) > abs(step) * _FEW:
+        return None
+    return _native.from_buffer(np.arange(start, stop, step), (check_name(dim),))
+
+
+def _few_between(start: Any, stop: Any, n: Any, dim: str, endpoint: Any) -> Any:
+    """The same of `linspace`, by the formula of numpy.linspace, which takes as long as the rest of the call."""
+    if type(n) is not int or not 1 < n < _FEW or not _are_plain(start, stop):
+        return None
+    step = (float(stop) - float(start)) / (n - 1 if endpoint else n)
+    if not step:
+        return None
+    values = np.arange(n, dtype=p.F8)
+    values *= step
+    values += start
+    if endpoint:
+        values[-1] = stop
+    return _native.from_buffer(values, (check_name(dim),))
+
+
 def arange(start: float, stop: float | None = None, step: float = 1, /, *, dim: str = "i", dtype: Any = None) -> Array:
     """Returns the numbers start, start + step, .. below `stop`, along the one dim `dim`.
 
@@ -280,6 +337,8 @@ def arange(start: float, stop: float | None = None, step: float = 1, /, *, dim: 
     """
     if stop is None:
         start, stop = 0, start
+    if dtype is None and (found := _few(start, stop, step, dim)) is not None:
+        return found
     if isinstance(stop, DynamicSize) and isinstance(start, int) and isinstance(step, int) and (start, step) == (0, 1):
         return _counting(stop, check_name(dim), dtype)
     for v in (start, stop, step):
@@ -351,6 +410,8 @@ def linspace(
     <xtensor.Array (time: 3) float64>
     [0.  0.5 1. ]
     """
+    if dtype is None and (found := _few_between(start, stop, n, dim, endpoint)) is not None:
+        return found
     count = integer("linspace", n, "the number of values", wide=True)
     if count < 0:
         raise fail(ArgumentError, "linspace", f"{n} values")

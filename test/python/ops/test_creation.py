@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import xarray as xr
 import xtensor as xt
 from against import DTYPES, same
+from xtensor.ops import creation
 
 
 def both(f):
@@ -128,3 +131,78 @@ def test_no_memory_is_told_as_by_every_op(make) -> None:
 def test_a_name_is_text() -> None:
     with pytest.raises(xt.DimensionError, match="half of a character"):
         xt.array(np.ones(2), dims="a\ud800")
+
+
+def test_small_arrays_are_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*args: Any, **kwargs: Any) -> Any:
+        raise AssertionError("it took the slow path")
+
+    monkeypatch.setattr(creation, "_filled", slow)
+    monkeypatch.setattr(creation, "from_values", slow)
+    for sizes in ({}, {"a": 3}, {"a": 0, "b": 2}, {"a": 4, "b": 5, "c": 1}):
+        for dtype in (None, "f4", np.int8, "bool", "c8", "bfloat16", float):
+            wanted = "float64" if dtype is None else np.dtype(dtype)
+            for value, x in ((0, xt.zeros(sizes, dtype=dtype)), (1, xt.ones(**sizes, dtype=dtype))):
+                assert (x.sizes, x.dtype) == (sizes, wanted)
+                np.testing.assert_array_equal(x.values, np.full(tuple(sizes.values()), value, wanted))
+        for value in (2.5, -0.0, np.inf, np.nan, 1e300, 7, -(2**63)):
+            x = xt.full(sizes, value)
+            want = np.full(tuple(sizes.values()), value)
+            np.testing.assert_array_equal(x.values, want)
+            np.testing.assert_array_equal(np.signbit(x.values), np.signbit(want))
+            assert (x.sizes, x.dtype) == (sizes, want.dtype)
+
+
+def test_short_ranges_are_those_of_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*args: Any, **kwargs: Any) -> Any:
+        raise AssertionError("it took the slow path")
+
+    monkeypatch.setattr(creation, "from_values", slow)
+    rng = np.random.default_rng(0)
+    for _ in range(2000):
+        start, stop = (float(v) for v in rng.normal(size=2) * 10.0 ** rng.integers(-12, 12, 2))
+        if rng.random() < 0.3:
+            start, stop = int(rng.integers(-100, 100)), int(rng.integers(100, 200))
+        n = int(rng.integers(2, 70))
+        endpoint = bool(rng.integers(2))
+        got = xt.linspace(start, stop, n, dim="t", endpoint=endpoint)
+        assert (got.dims, got.dtype) == (("t",), "float64")
+        np.testing.assert_array_equal(got.values, np.linspace(start, stop, n, endpoint=endpoint))
+        step = (stop - start) / n if rng.random() < 0.7 else int(rng.integers(1, 9)) * (-1) ** int(stop < start)
+        if abs(stop - start) / abs(step) < 4000:
+            want = np.arange(start, stop, step)
+            got = xt.arange(start, stop, step, dim="t")
+            assert (got.dims, got.dtype) == (("t",), want.dtype)
+            np.testing.assert_array_equal(got.values, want)
+
+
+def test_other_small_arrays_take_the_slow_path() -> None:
+    for wrong in (-1, True, 1.5, 2**63, "3", None):
+        with pytest.raises(xt.Error, match=r"xt\.zeros: "):
+            xt.zeros(a=wrong)
+    assert xt.zeros(a=np.int64(2)).sizes == {"a": 2}
+    for name in ("", "a~", 3):
+        with pytest.raises(xt.Error, match="name"):
+            xt.ones({name: 2})
+    with pytest.raises(xt.Error, match="not as both"):
+        xt.zeros({"a": 2}, b=3)
+    with pytest.raises(xt.Error, match="dtype"):
+        xt.zeros(a=2, dtype="f3")
+    assert xt.zeros(é=2).dims == ("é",)
+    kinds = {True: "bool", 2**63: "uint64", 3: "int64", np.float32(4): "float32", 2j: "complex128"}
+    for value, dtype in kinds.items():
+        assert xt.full(value, a=2).dtype == dtype
+    with xt.option(default_float="f4"):
+        made = xt.zeros(a=2), xt.full(0.5, a=2), xt.arange(0.5, 2.5), xt.linspace(0, 1, 3)
+        assert {x.dtype for x in made} == {np.dtype("f4")}
+    np.testing.assert_array_equal(xt.jit(lambda: xt.zeros(a=2) + xt.arange(2, dim="a"))().values, [0, 1])
+    assert (xt.arange(True + 1).values == [0, 1]).all()
+    for wrong in (True, np.nan, np.inf, "a"):
+        with pytest.raises(xt.Error, match=r"xt\.arange: "):
+            xt.arange(wrong)
+    with pytest.raises(xt.Error, match="step is 0"):
+        xt.arange(0, 2, 0)
+    with pytest.raises(xt.Error, match="name"):
+        xt.arange(3, dim="")
+    with pytest.raises(xt.Error, match="name"):
+        xt.linspace(0, 1, 3, dim="a~")
