@@ -110,8 +110,8 @@ def _argument(x: Any, given: Any, is_array: bool, places: Iterator[int]) -> Any:
         if kind is slice:
             bounds = [_argument(getattr(x, b), getattr(given, b), False, places) for b in _BOUNDS]
             return kind, _BOUNDS, tuple(bounds)
-    if x is not given:  # it follows from what is static, if there are no arrays
-        if any(kind_in(item, is_array) is not None for item in items(given)):
+    if x is not given:  # it follows from what is static, if nothing in it is an argument
+        if any(type(item) is Amount or kind_in(item, is_array) is not None for item in items(given)):
             raise _UnknownError
         return _argument(x, x, is_array, iter(()))
     if kind in _COMPARED or x is None or x is ... or isinstance(x, (type, np.dtype)):

@@ -78,18 +78,28 @@ def read(
         found = _native.read_parts(x, indexers)
         if found is not None:
             return found
+    if type(x) is Concrete and missing_dims == "raise" and (mode is not None or not _are_parts(indexers)):
+        return _read(x, indexers, name, mode, fill_value)
     if not hasattr(x, "dims"):
         x = _concrete(x)
     if is_dataarray(x) and mode is None and current().index == "raise":
         return x.isel(_for_xarray(indexers), missing_dims=missing_dims)
     if missing_dims != "raise":
         indexers = {d: indexers[d] for d in present(name, x, indexers, missing_dims)}
-    if mode is None and all(isinstance(i, (int, np.integer, slice)) for i in indexers.values()):
+    if mode is None and _are_parts(indexers):
         there = present(name, x, indexers, "raise")
         plan = {d: read_index(name, x, d, indexers[d]) for d in there}
         if not _has_labels(x) and x.device == "cpu":
             return _view(name, x, plan)
     return _read(x, indexers, name, mode, fill_value)
+
+
+def _are_parts(indexers: Mapping[str, Any]) -> bool:
+    """Whether there are ints and slices alone."""
+    for i in indexers.values():  # noqa: SIM110 (all() takes longer)
+        if not isinstance(i, (int, np.integer, slice)):
+            return False
+    return True
 
 
 def _has_labels(x: Any) -> bool:
