@@ -24,6 +24,18 @@ from rich.table import Table
 CALLS = 50
 VALUES = np.random.default_rng(0).random((4, 5), dtype="f4")
 X, T, J = xt.array(VALUES, dims=("a", "b")), torch.from_numpy(VALUES), jax.numpy.asarray(VALUES)
+PLACES = np.array([0, 2, 1])
+K, TK, JK = xt.array(PLACES, dims="k"), torch.from_numpy(PLACES), jax.numpy.asarray(PLACES)
+CONDITION = VALUES > 0.5
+C, TC, JC = X > 0.5, torch.from_numpy(CONDITION), jax.numpy.asarray(CONDITION)
+
+
+def written() -> np.ndarray:
+    """What NumPy has in place of an update: a copy that is written to."""
+    y = VALUES.copy()
+    y[PLACES] = 0
+    return y
+
 
 Call = Callable[[], Any]
 # Of ours, PyTorch, NumPy and JAX; None: there is no such function.
@@ -47,6 +59,76 @@ FUNCTIONS: dict[str, tuple[Call | None, ...]] = {
         lambda: np.concatenate([VALUES, VALUES]),
         lambda: jax.numpy.concatenate([J, J]),
     ),
+    "zeros": (
+        lambda: xt.zeros(a=4, b=5),
+        lambda: torch.zeros(4, 5),
+        lambda: np.zeros((4, 5)),
+        lambda: jax.numpy.zeros((4, 5)),
+    ),
+    "full": (
+        lambda: xt.full(2.0, a=4, b=5),
+        lambda: torch.full((4, 5), 2.0),
+        lambda: np.full((4, 5), 2.0),
+        lambda: jax.numpy.full((4, 5), 2.0),
+    ),
+    "arange": (
+        lambda: xt.arange(20, dim="a"),
+        lambda: torch.arange(20),
+        lambda: np.arange(20),
+        lambda: jax.numpy.arange(20),
+    ),
+    "linspace": (
+        lambda: xt.linspace(0, 1, 20, dim="a"),
+        lambda: torch.linspace(0, 1, 20),
+        lambda: np.linspace(0, 1, 20),
+        lambda: jax.numpy.linspace(0, 1, 20),
+    ),
+    "take": (lambda: xt.take(X, K, dim="a"), lambda: T[TK], lambda: VALUES[PLACES], lambda: J[JK]),
+    "by a list": (
+        lambda: X.isel(a=[0, 2, 1]),
+        lambda: T[[0, 2, 1]],
+        lambda: VALUES[[0, 2, 1]],
+        lambda: J[jax.numpy.array([0, 2, 1])],
+    ),
+    "at set": (
+        lambda: X.at(a=K).set(0.0),
+        lambda: T.index_fill(0, TK, 0.0),
+        written,
+        lambda: J.at[JK].set(0.0),
+    ),
+    "quantile": (
+        lambda: xt.quantile(X, 0.5, "a"),
+        lambda: T.quantile(0.5, 0),
+        lambda: np.quantile(VALUES, 0.5, 0),
+        lambda: jax.numpy.quantile(J, 0.5, 0),
+    ),
+    "roll": (
+        lambda: xt.roll(X, a=1),
+        lambda: T.roll(1, 0),
+        lambda: np.roll(VALUES, 1, 0),
+        lambda: jax.numpy.roll(J, 1, 0),
+    ),
+    "pad": (
+        lambda: xt.pad(X, a=(1, 1)),
+        lambda: torch.nn.functional.pad(T, (0, 0, 1, 1)),
+        lambda: np.pad(VALUES, ((1, 1), (0, 0))),
+        lambda: jax.numpy.pad(J, ((1, 1), (0, 0))),
+    ),
+    "where": (
+        lambda: xt.where(C, X, 0.0),
+        lambda: torch.where(TC, T, 0.0),
+        lambda: np.where(CONDITION, VALUES, 0.0),
+        lambda: jax.numpy.where(JC, J, 0.0),
+    ),
+    "clip": (
+        lambda: xt.clip(X, 0.25, 0.5),
+        lambda: T.clip(0.25, 0.5),
+        lambda: VALUES.clip(0.25, 0.5),
+        lambda: J.clip(0.25, 0.5),
+    ),
+    "cumsum": (lambda: xt.cumsum(X, "a"), lambda: T.cumsum(0), lambda: VALUES.cumsum(0), lambda: J.cumsum(0)),
+    "sort": (lambda: xt.sort(X, "a"), lambda: T.sort(0), lambda: np.sort(VALUES, 0), lambda: jax.numpy.sort(J, 0)),
+    "top_k": (lambda: xt.top_k(X, 2, "b"), lambda: T.topk(2), None, lambda: jax.lax.top_k(J, 2)),
 }
 
 
