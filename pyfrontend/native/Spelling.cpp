@@ -82,6 +82,16 @@ Ref<> positions(PyObject *value, PyObject *dims) {
   return steal(made.releaseObject());
 }
 
+/// The memory of an array with the dims `own` under others; null, maybe with an exception set, for
+/// anything else.
+Ref<> renamed(PyObject *value, PyObject *own, PyObject *dims) {
+  auto *a = reinterpret_cast<Array *>(value);
+  if (Py_TYPE(value) != arrayClass || a->meta || a->type->dims != own)
+    return nullptr;
+  auto type = steal(internType(a->type->dtype, dims, a->type->sizes, a->type->weak));
+  return steal(type ? reinterpret_cast<PyObject *>(viewOf(a, type.get())) : nullptr);
+}
+
 } // namespace
 
 bool Spelling::parseParts(PyObject *list, std::vector<Node> &nodes, int depth) {
@@ -97,16 +107,18 @@ bool Spelling::parseParts(PyObject *list, std::vector<Node> &nodes, int depth) {
 bool Spelling::parseNode(PyObject *item, Node &node, int depth) {
   if (depth > kDeepest)
     return refuse("a tree is 100 deep at most", item);
-  bool isMade = PyTuple_Check(item) && PyTuple_GET_SIZE(item) == 2;
-  PyObject *place = isMade ? PyTuple_GET_ITEM(item, 0) : item;
+  Py_ssize_t n = PyTuple_Check(item) ? PyTuple_GET_SIZE(item) : 0;
+  PyObject *place = n == 2 || n == 3 ? PyTuple_GET_ITEM(item, 0) : item;
   if (PyLong_CheckExact(place)) {
     node.place = PyLong_AsSsize_t(place);
     if (node.place < 0)
       return refuse("a place is a number", item);
     if (static_cast<size_t>(node.place) >= places)
       places = node.place + 1;
-    node.dims = steal(isMade ? internDims(PyTuple_GET_ITEM(item, 1)) : nullptr);
-    return !isMade || node.dims;
+    node.dims = steal(n ? internDims(PyTuple_GET_ITEM(item, 1)) : nullptr);
+    node.own = steal(n == 3 ? internDims(PyTuple_GET_ITEM(item, 2)) : nullptr);
+    return (!n || node.dims) && (n != 3 || (node.own && PyTuple_GET_SIZE(node.own.get()) ==
+                                                            PyTuple_GET_SIZE(node.dims.get())));
   }
   if (!PyTuple_Check(item))
     return refuse("a node is a place or a tuple", item);
@@ -185,7 +197,9 @@ int Spelling::traverse(visitproc visit, void *arg) const {
 
 bool Spelling::readNode(const Node &node, PyObject *value, PyObject **leaves) {
   if (node.place >= 0) {
-    auto leaf = node.dims ? positions(value, node.dims.get()) : borrow(value);
+    auto leaf = node.own    ? renamed(value, node.own.get(), node.dims.get())
+                : node.dims ? positions(value, node.dims.get())
+                            : borrow(value);
     PyErr_Clear();
     if (!leaf)
       return false;

@@ -15,8 +15,9 @@ public:
   /// {place: number}, what a call leaves at its default. A node is the place of an array or a
   /// number; or (class, keys, nodes), an instance of exactly this class, keys being those of a
   /// dict or the names of attributes, else None; or (place, dims), an int, a list or tuple of ints
-  /// or a NumPy array of int64, of which an array is made; or (value,), what the argument must be.
-  /// Null with an exception set.
+  /// or a NumPy array of int64, of which an array is made; or (place, dims, own), an array with the
+  /// dims `own`, which gets others; or (value,), what the argument must be. Null with an exception
+  /// set.
   static std::unique_ptr<Spelling> parse(PyObject *description);
   Spelling(const Spelling &) = delete;
 
@@ -31,7 +32,8 @@ public:
 private:
   struct Node {
     Py_ssize_t place = -1; // of a leaf
-    Ref<> dims;            // of the array that a leaf makes of ints; null: it is one
+    Ref<> dims;            // of the array that a leaf makes; null: it is one
+    Ref<> own;             // of an array that gets `dims`; null: ints
     Ref<> value;           // what must be there
     Ref<PyTypeObject> cls; // of what holds others
     Ref<> keys;            // tuple

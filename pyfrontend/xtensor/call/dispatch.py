@@ -34,6 +34,7 @@ from .opened import (
     LARGEST,
     Families,
     Family,
+    Follows,
     Opened,
     Programs,
     any_int,
@@ -87,7 +88,7 @@ _NUMBERS = frozenset({"amounts", "constant_values"})
 _LARGEST_NEW = 1 << 20
 _OPTIONS, _DEVICE = 1, 2  # where the key of a call has them
 _KEYS = 4  # where those of its arguments begin
-_SPELLINGS = 8  # of one program that are looked at, if its calls are prepared
+_SPELLINGS = 4  # of one program, if calls are prepared: with a list, an array and so on
 _programs = Programs()
 _families = Families()
 
@@ -257,14 +258,16 @@ class _Eager:
             if not entry.is_registered:
                 entry.register(self.function, types, opened=opened, options=found.options)
             return
-        if entry.spellings == (1 if self.static is None else _SPELLINGS):
+        owner, (args, kwargs) = found.owner or self, found.written
+        if entry.spellings == (1 if owner.static is None else _SPELLINGS):
             return
-        entry.spellings += 1
-        args, kwargs = found.written
-        given, prepared = self.parameters.given(args, kwargs), self.parameters.given(found.args, found.kwargs)
-        spelled = spelling_of_op(given, len(args), given if self.static is None else prepared)
+        given, prepared = owner.parameters.given(args, kwargs), self.parameters.given(found.args, found.kwargs)
+        if owner is not self:
+            prepared = [(name, *rest) for (name, _, _), (_, *rest) in zip(given, prepared, strict=False)]
+        spelled = spelling_of_op(given, len(args), given if owner.static is None else prepared)
+        entry.spellings += spelled is not None or owner.static is None
         if spelled is not None:
-            entry.register(self.function, types, spelled, opened=True, options=found.options)
+            entry.register(owner.function, types, spelled, opened=True, options=found.options)
 
     @property
     def sees_same(self) -> bool:
@@ -290,6 +293,8 @@ class _Eager:
             plan, inner = self.wide
             wider = plan(*found.args, **found.kwargs)
             scanned = None if wider is None else inner.scan(wider, {})
+            if scanned is not None and type(wider) is Follows:
+                scanned.owner, scanned.written = self, found.written
             if scanned is not None and all(x.size <= LARGEST for x in scanned.arrays):
                 key = (inner, call[_OPTIONS], call[_DEVICE], False, *scanned.key)
                 return inner.opened(key, scanned)
@@ -315,7 +320,7 @@ class _Eager:
             entry = self.open(family, opened, found, call[_DEVICE])
             if entry is None:
                 return None
-            _programs.add(key, self.function.retire, entry)
+            _programs.add(key, (found.owner or self).function.retire, entry)
         else:
             entry.used = True
         # C++ takes every number of a class.

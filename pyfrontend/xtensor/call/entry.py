@@ -92,7 +92,7 @@ class Entry:
         # What C++ labels results with: (labels of the arguments, of the results, xarray's keep_attrs if it matters).
         self.labels: list[tuple[tuple[Any, ...], tuple[Any, ...], Any]] | None = None if self.relabel is None else []
         self.is_registered = False
-        self.spellings = 0  # how many `_Eager.register` has asked for
+        self.spellings = 0  # how many `_Eager.register` has found
         self.unflatten: Callable[[Sequence[Any]], Any] = program.tree.unflatten
         if program.places is not None:
             structure, places = program.tree, program.places

@@ -38,6 +38,11 @@ class Amount:
         self.number = number
 
 
+class Follows(tuple[Any, ...]):
+    """Arguments of a wide form (`op(wide=)`) that follow from static arguments and the dims of arrays alone: one for
+    each of the call, arrays in the place of arrays, whose dims may be `renamed`."""
+
+
 class Programs:
     """The compiled programs of all public functions, or of one jitted function. Those go that were not called since
     they were last looked at."""

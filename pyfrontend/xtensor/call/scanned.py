@@ -22,7 +22,7 @@ class Scanned(Gathered):
     """Finds the arrays among the arguments of a call: `key` tells everything but their values. `written`: (args,
     kwargs) as the user wrote them, `args` and `kwargs` what the function gets; `options`: those of programs."""
 
-    __slots__ = ("amount", "args", "at", "key", "kwargs", "numbers", "options", "plain", "specs", "written")
+    __slots__ = ("amount", "args", "at", "key", "kwargs", "numbers", "options", "owner", "plain", "specs", "written")
 
     def __init__(
         self,
@@ -32,6 +32,7 @@ class Scanned(Gathered):
         options: Any = None,
     ) -> None:
         super().__init__()
+        self.owner: Any = None  # whose call is written, if it is not that of the function with these arguments
         self.args, self.kwargs, self.written, self.options = tuple(args), dict(kwargs or {}), written, options
         self.key: list[Any] = []
         self.amount: Callable[[Any], bool] | None = None  # which numbers of what is scanned are amounts

@@ -101,12 +101,13 @@ def _argument(x: Any, given: Any, is_array: bool, places: Iterator[int]) -> Any:
         place = next(places, None)
         if place is None:
             raise _UnknownError
-        return place if x is given else (place, _dims_of_positions(x, given))
+        return place if x is given else (place, *_dims_of(x, given))
     if type(x) is kind:
         if kind in (tuple, list) and len(x) == len(given):
             return kind, None, tuple([_argument(a, b, is_array, places) for a, b in zip(x, given, strict=True)])
-        if kind is dict and tuple(x) == tuple(given) and all(type(k) in (str, int) for k in x):
-            return kind, tuple(x), tuple([_argument(x[k], given[k], is_array, places) for k in x])
+        if kind is dict and _have_same_keys(x, given):
+            parts = zip(x.values(), given.values(), strict=True)
+            return kind, tuple(x), tuple([_argument(a, b, is_array, places) for a, b in parts])
         if kind is slice:
             bounds = [_argument(getattr(x, b), getattr(given, b), False, places) for b in _BOUNDS]
             return kind, _BOUNDS, tuple(bounds)
@@ -119,8 +120,20 @@ def _argument(x: Any, given: Any, is_array: bool, places: Iterator[int]) -> Any:
     raise _UnknownError
 
 
-def _dims_of_positions(x: Any, given: Any) -> tuple[str, ...]:
-    """The dims of the array that the function gets in place of ints: C++ makes it of other ints, too."""
+def _have_same_keys(x: dict[Any, Any], given: dict[Any, Any]) -> bool:
+    """Also dims of which the function gets others (`opened.apart`)."""
+    if not all(type(k) in (str, int) for k in x):
+        return False
+    return tuple(x) == tuple([k.partition("~")[0] if type(k) is str else k for k in given])
+
+
+def _dims_of(x: Any, given: Any) -> tuple[tuple[str, ...], ...]:
+    """The dims of the array that the function gets in place of ints: C++ makes it of other ints, too. Of an array that
+    it gets under other dims, these and its own."""
+    if isinstance(x, _native.Array) and isinstance(given, _native.Array) and x.device == given.device == "cpu":
+        views = [_native.as_numpy(a) for a in (x, given)]
+        if len({(a.__array_interface__["data"][0], a.shape, a.dtype) for a in views}) == 1 and not given.meta:
+            return given.dims, x.dims
     is_one = type(x) is int
     is_list = type(x) in (list, tuple) and all(type(i) is int for i in x)
     is_ints = type(x) is np.ndarray and x.dtype == np.int64
@@ -128,4 +141,4 @@ def _dims_of_positions(x: Any, given: Any) -> tuple[str, ...]:
         raise _UnknownError
     if not (is_one or is_list or is_ints) or given.meta is not None or not np.array_equal(_native.as_numpy(given), x):
         raise _UnknownError
-    return given.dims
+    return (given.dims,)

@@ -24,7 +24,7 @@ from ..base.errors import (  # fmt: skip
 )
 from ..call.arrays import array, as_array
 from ..call.dispatch import op, tracing
-from ..call.opened import apart, renamed
+from ..call.opened import Follows, apart, renamed
 from ..labels.xarray import is_dataarray
 from ..trace import build
 from ..trace.lift import as_tracer
@@ -186,11 +186,12 @@ def _read_plan(
     if not any(d in i.dims for d in plan for i in arrays):
         return None
     mode = mode or current().index
-    if mode == "raise":
+    if mode == "raise" and x.device != "cpu":  # where no program for all sizes may raise
         for d, i in plan.items():
             check_inside(name, x, i.values, d)
+        mode = "clip"
     new = {d: apart(d) for d in plan}
-    return renamed(x, new), {new[d]: i for d, i in plan.items()}, name, "clip" if mode == "raise" else mode, fill_value
+    return Follows((renamed(x, new), {new[d]: i for d, i in plan.items()}, name, mode, fill_value))
 
 
 def _read_wide(x: ArrayLike, plan: dict[str, Any], name: str, mode: str, fill_value: Any, /) -> Array:
@@ -199,7 +200,7 @@ def _read_wide(x: ArrayLike, plan: dict[str, Any], name: str, mode: str, fill_va
     if mode == "fill":
         return reader.result(fill_value)
     order = reader.order()
-    return reorder(reader.gathered("clip"), order)  # no dim is empty: there is nothing to check
+    return reorder(reader.gathered(mode), order)  # no dim is empty
 
 
 @op(name="isel", static=_prepared, wide=(_read_plan, _read_wide))

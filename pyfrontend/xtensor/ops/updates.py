@@ -18,7 +18,7 @@ from ..base.errors import ArgumentError, ArgumentTypeError, DeviceError, Dimensi
 from ..base.lacking import lacks, methods_of
 from ..call.arrays import array, as_array
 from ..call.dispatch import op, tracing
-from ..call.opened import apart, renamed
+from ..call.opened import Follows, apart, renamed
 from ..trace import build
 from ..trace.control import scan
 from ..trace.lift import as_tracer
@@ -338,15 +338,16 @@ def _named_plan(x: Any, v: Any, plan: Mapping[str, Any], kind: str, mode: str) -
     new = {d for i in plan.values() for d in i.dims}
     if len(new) != 1 or not new <= set(plan):  # the order of several is that of their names
         return None
-    if mode == "raise":
+    if mode == "raise" and x.device != "cpu":  # where no program for all sizes may raise
         for d, i in plan.items():
             check_inside(f"at.{kind}", x, i.values, d)
+        mode = "drop"
     (d,) = new
     own = {d: apart(d)}
     if isinstance(v, _native.Array) and d in v.dims:
         v = renamed(v, own)
     indices = {k: renamed(i, own) if i.dims else i for k, i in plan.items()}
-    return x, v, indices, kind, "drop" if mode == "raise" else mode  # they are inside
+    return Follows((x, v, indices, kind, mode))
 
 
 def _update_wide(x: ArrayLike, v: ArrayLike, amounts: dict[str, Any], kind: str, mode: str | None, /) -> Array:

@@ -132,6 +132,52 @@ def test_one_program_serves_lists_of_positions() -> None:
     assert sys.getrefcount(index) == held
 
 
+SIZED: dict[str, Call] = {
+    "a list": lambda n: xt.ones(a=4, b=5).isel(a=[1] * n),
+    "an array along the dim": lambda n: xt.ones(a=n, b=5).isel(a=xt.array([0, 1, 1][: n // 2], dims="a")),
+    "two dims": lambda n: xt.ones(a=4, b=n).isel(a=list(range(n % 5)), b=[n - 1, 0, -1]),
+    "an update by a list": lambda n: xt.ones(a=n, b=5).at(a=[1, 0] * n).add(0.5),
+    "an update by an array": lambda n: xt.ones(a=5).at(a=xt.array([2] * n, dims="a")).set(xt.arange(n, dim="a")),
+}
+
+
+@pytest.mark.parametrize("name", SIZED)
+def test_positions_along_a_dim_that_varies_are_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    call = SIZED[name]
+    want = {n: call(n).values.copy() for n in range(6, 15)}
+
+    def slow(*args: Any) -> Any:
+        raise AssertionError("it took the slow path")
+
+    monkeypatch.setattr(dispatch._Eager, "eager", slow)
+    for n in range(14, 8, -1):
+        np.testing.assert_array_equal(call(n).values, want[n])
+
+
+def test_a_dim_that_is_read_is_told_from_others() -> None:
+    rng = np.random.default_rng(0)
+    for n in range(3, 30):
+        for dims in (("a", "b"), ("b", "a"), ("a", "c"), ("a",)):
+            values = rng.random((n, 4, 3)[: len(dims)])
+            x, axis = xt.array(values, dims=dims), dims.index("a")
+            index = rng.integers(-values.shape[axis], values.shape[axis], n // 2)
+            for i in (index.tolist(), index, xt.array(index, dims="a")):
+                got = x.isel(a=i)
+                assert got.dims == dims
+                np.testing.assert_array_equal(got.values, values.take(index, axis))
+                want = values.copy()
+                np.add.at(want, (slice(None),) * axis + (index,), 1.0)
+                np.testing.assert_allclose(x.at(a=i).add(1.0).values, want, rtol=1e-15)
+            for wrong in ([0, values.shape[axis]], [-values.shape[axis] - 1] * 5):
+                for bad in (wrong, np.array(wrong), xt.array(wrong, dims="a")):
+                    with pytest.raises(xt.IndexError, match="'a'"):
+                        x.isel(a=bad)
+                    with pytest.raises(xt.IndexError, match="'a'"):
+                        x.at(a=bad).set(0.0)
+        with pytest.raises(xt.DimensionError, match="'a'"):
+            xt.ones(b=n).isel(a=[0, 1])
+
+
 def test_labels_follow_positions() -> None:
     for start in range(4):
         data = xr.DataArray(numbers(4, 2), dims=("a", "b"), coords={"a": [10 + start, 11, 12, 13]})
