@@ -1,9 +1,15 @@
 // Splits and merges of dims between elementwise ops. They would force the values before and after
 // them into memory. The patterns move them until they are views of stored arrays.
 //
-// The rewriting terminates: splits only move up and merges only move down, past elementwise ops,
-// and no such op is added. A merge that moves down leaves splits above it, but has fewer such ops
-// below it. A split that moves up does not change merges, and has fewer such ops above it.
+// A split puts its new dims last. Where it moves past an op, a broadcast puts them in the place of
+// the dim that was split. So the op runs in the order in which its operands are stored, and a
+// result that has to be stored is not transposed.
+//
+// The rewriting terminates: splits only move up and merges only move down, past elementwise ops and
+// broadcasts, and no elementwise op is added. A merge that moves down leaves splits above it, but
+// has fewer such ops below it. A split that moves up does not change merges, and has fewer such ops
+// above it. The broadcasts that it adds are below it. A broadcast above a merge is added once:
+// where the merge has to copy, and reads another order than its reader wants.
 #include "Simplify/Patterns.h"
 #include "XTensor/Dims.h"
 
@@ -24,6 +30,39 @@ Operation *cloneWith(PatternRewriter &rewriter, Operation *op, ArrayRef<Value> v
   return copy;
 }
 
+ArrayType withDims(ArrayType from, ArrayRef<StringAttr> names, ArrayRef<int64_t> shape) {
+  return ArrayType::get(from.getContext(), names, shape, from.getElementType());
+}
+
+/// The new dims in the place of the dim that is split.
+ArrayType inPlaceType(SplitOp op, ArrayType from) {
+  SmallVector<StringAttr> names;
+  SmallVector<int64_t> shape;
+  for (auto [name, size] : llvm::zip_equal(from.getDimNames(), from.getShape())) {
+    if (name != op.getDimAttr()) {
+      names.push_back(name);
+      shape.push_back(size);
+      continue;
+    }
+    for (auto [part, count] : llvm::zip_equal(op.getInto(), op.getSizes())) {
+      names.push_back(cast<StringAttr>(part));
+      shape.push_back(count);
+    }
+  }
+  return withDims(from, names, shape);
+}
+
+Value reordered(PatternRewriter &rewriter, Location loc, Value x, ArrayType type) {
+  if (x.getType() == type)
+    return x;
+  return BroadcastOp::create(rewriter, loc, type, x, ValueRange());
+}
+
+/// Whether this only puts dims in another order.
+bool keepsDims(BroadcastOp op) {
+  return arrayType(op.getX()).getDimNames().size() == op.getType().getDimNames().size();
+}
+
 /// split (mul %a, %b) ==> mul (split %a), (split %b), if the product has no other reader.
 struct SplitOfElementwise : OpRewritePattern<SplitOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -41,36 +80,107 @@ struct SplitOfElementwise : OpRewritePattern<SplitOp> {
     SmallVector<ArrayType> types;
     for (Value v : source->getOperands()) {
       ArrayType type = arrayType(v);
-      types.push_back(type.hasDim(op.getDimAttr()) ? splitType(op, type) : type);
+      types.push_back(type.hasDim(op.getDimAttr()) ? inPlaceType(op, type) : type);
     }
-    if (unionOf(types, op.getType().getElementType()) != op.getType())
+    ArrayType inside = inPlaceType(op, arrayType(op.getX()));
+    if (unionOf(types, inside.getElementType()) != inside)
       return failure();
     rewriter.setInsertionPoint(source);
     SmallVector<Value> values;
-    for (Value v : source->getOperands()) {
-      if (arrayType(v).hasDim(op.getDimAttr()))
-        v = SplitOp::create(rewriter, op.getLoc(), v, op.getDimAttr(), op.getIntoAttr(),
-                            op.getSizesAttr());
-      values.push_back(v);
+    for (auto [v, type] : llvm::zip_equal(source->getOperands(), types)) {
+      Value value = v;
+      if (arrayType(v).hasDim(op.getDimAttr())) {
+        value = SplitOp::create(rewriter, op.getLoc(), v, op.getDimAttr(), op.getIntoAttr(),
+                                op.getSizesAttr());
+        value = reordered(rewriter, op.getLoc(), value, type);
+      }
+      values.push_back(value);
     }
-    Operation *split = cloneWith(rewriter, source, values, op.getType());
+    Value split = cloneWith(rewriter, source, values, inside)->getResult(0);
+    split = reordered(rewriter, op.getLoc(), split, op.getType());
     for (Operation *user : llvm::make_early_inc_range(source->getUsers()))
       rewriter.replaceOp(user, split);
     // At once: as a reader it would keep the new splits from moving on, until the next round.
     rewriter.eraseOp(source);
     return success();
   }
+};
 
-  /// Kept dims, then the new ones.
-  static ArrayType splitType(SplitOp op, ArrayType from) {
-    ArrayType kept = minus(from, {op.getDimAttr()});
-    SmallVector<StringAttr> names(kept.getDimNames());
-    SmallVector<int64_t> shape(kept.getShape());
-    for (auto [name, size] : llvm::zip_equal(op.getInto(), op.getSizes())) {
-      names.push_back(cast<StringAttr>(name));
-      shape.push_back(size);
+/// split (broadcast %a) ==> broadcast (split %a), if the broadcast only reorders.
+struct SplitOfReordered : OpRewritePattern<SplitOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SplitOp op, PatternRewriter &rewriter) const override {
+    auto broadcast = op.getX().getDefiningOp<BroadcastOp>();
+    if (!broadcast || !keepsDims(broadcast))
+      return failure();
+    Value split = SplitOp::create(rewriter, op.getLoc(), broadcast.getX(), op.getDimAttr(),
+                                  op.getIntoAttr(), op.getSizesAttr());
+    rewriter.replaceOp(op, reordered(rewriter, op.getLoc(), split, op.getType()));
+    return success();
+  }
+};
+
+/// Whether these dims are neighbours in this order, so that a merge of them is a view.
+bool areNeighbours(MergeOp op, ArrayType type) {
+  ArrayRef<StringAttr> names = type.getDimNames();
+  auto dims =
+      llvm::map_to_vector(op.getDims(), [](Attribute dim) { return cast<StringAttr>(dim); });
+  return std::search(names.begin(), names.end(), dims.begin(), dims.end()) != names.end();
+}
+
+/// What broadcasts that only reorder read, else the value itself.
+Value beforeReorder(Value v) {
+  for (auto broadcast = v.getDefiningOp<BroadcastOp>(); broadcast && keepsDims(broadcast);
+       broadcast = v.getDefiningOp<BroadcastOp>())
+    v = broadcast.getX();
+  return v;
+}
+
+/// merge (broadcast %a) ==> broadcast (merge %a), if the broadcast only reorders, and the merge of
+/// %a is a view.
+struct MergeOfReordered : OpRewritePattern<MergeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MergeOp op, PatternRewriter &rewriter) const override {
+    Value x = beforeReorder(op.getX());
+    if (x == op.getX() || x.getDefiningOp<MergeOp>() || !areNeighbours(op, arrayType(x)))
+      return failure();
+    Value merged = MergeOp::create(rewriter, op.getLoc(), x, op.getDims(), op.getIntoAttr());
+    rewriter.replaceOp(op, reordered(rewriter, op.getLoc(), merged, op.getType()));
+    return success();
+  }
+};
+
+/// broadcast (merge %a) ==> broadcast (merge (broadcast %a)), if the outer broadcast only reorders.
+/// The inner one puts the dims where the merged dim goes. So what the merge reads is stored in the
+/// order of the result, and is not transposed once more.
+struct ReorderedMerge : OpRewritePattern<BroadcastOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(BroadcastOp op, PatternRewriter &rewriter) const override {
+    auto merge = op.getX().getDefiningOp<MergeOp>();
+    if (!merge || !merge->hasOneUse() || merge->getBlock() != op->getBlock() || !keepsDims(op))
+      return failure();
+    ArrayType from = arrayType(merge.getX());
+    SmallVector<StringAttr> names;
+    for (StringAttr name : op.getType().getDimNames()) {
+      if (name != merge.getIntoAttr())
+        names.push_back(name);
+      else
+        for (Attribute dim : merge.getDims())
+          names.push_back(cast<StringAttr>(dim));
     }
-    return ArrayType::get(from.getContext(), names, shape, from.getElementType());
+    SmallVector<int64_t> shape =
+        llvm::map_to_vector(names, [&](StringAttr name) { return from.getSize(name); });
+    ArrayType inPlace = withDims(from, names, shape);
+    Value source = beforeReorder(merge.getX());
+    if (from == inPlace ||
+        (!source.getDefiningOp<MergeOp>() && areNeighbours(merge, arrayType(source))))
+      return failure();
+    Location loc = merge.getLoc();
+    Value x = reordered(rewriter, loc, source, inPlace);
+    x = MergeOp::create(rewriter, loc, x, merge.getDims(), merge.getIntoAttr());
+    rewriter.replaceOp(op, reordered(rewriter, op.getLoc(), x, op.getType()));
+    rewriter.eraseOp(merge);
+    return success();
   }
 };
 
@@ -177,9 +287,6 @@ struct NumbersWithMerge : OpRewritePattern<MergeOp> {
     return success();
   }
 
-  static bool keepsDims(BroadcastOp op) {
-    return arrayType(op.getX()).getDimNames().size() == op.getType().getDimNames().size();
-  }
   static bool isReorder(Operation::user_iterator user, Operation *op) {
     auto broadcast = op->hasOneUse() ? dyn_cast<BroadcastOp>(*user) : BroadcastOp();
     return broadcast && broadcast->getBlock() == op->getBlock() && keepsDims(broadcast);
@@ -211,6 +318,6 @@ struct SplitOfMerge : OpRewritePattern<SplitOp> {
 } // namespace
 
 void xtensor::addSplitPatterns(RewritePatternSet &patterns) {
-  patterns.add<SplitOfElementwise, ElementwiseOfMerge, NumbersWithMerge, SplitOfMerge>(
-      patterns.getContext());
+  patterns.add<SplitOfElementwise, SplitOfReordered, MergeOfReordered, ReorderedMerge,
+               ElementwiseOfMerge, NumbersWithMerge, SplitOfMerge>(patterns.getContext());
 }

@@ -194,13 +194,14 @@ static LogicalResult lower(MergeOp op, Lowering &to) {
   Stored stored = to.stored(op.getX());
   auto first = std::search(stored.order.begin(), stored.order.end(), dims.begin(), dims.end());
   if (first == stored.order.end()) {
-    Names order;
-    for (StringAttr dim : from.getDimNames())
-      if (!llvm::is_contained(dims, dim))
-        order.push_back(dim);
-    llvm::append_range(order, dims);
+    // As the operand's type has them if they are neighbours there, else the merged dims last.
+    Names order(from.getDimNames());
+    if (std::search(order.begin(), order.end(), dims.begin(), dims.end()) == order.end()) {
+      llvm::erase_if(order, [&](StringAttr dim) { return llvm::is_contained(dims, dim); });
+      llvm::append_range(order, dims);
+    }
     stored = {to.packed(op.getX(), order), order};
-    first = stored.order.end() - dims.size();
+    first = std::search(stored.order.begin(), stored.order.end(), dims.begin(), dims.end());
   }
   unsigned at = first - stored.order.begin();
   Names order(stored.order);

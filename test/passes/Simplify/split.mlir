@@ -63,14 +63,57 @@ func.func @read_by_ops_that_are_split(%x: !x) -> !s {
   return %y : !s
 }
 
-// The new dims come last; in an elementwise op they would not.
+// The new dims come last. The product runs in the order in which its operand is stored.
 // CHECK-LABEL: func.func @in_another_order
-// CHECK: %[[P:.*]] = xtensor.mul %arg0, %arg1
-// CHECK: xtensor.split %[[P]] a
+// CHECK: %[[X:.*]] = xtensor.split %arg0 a into [o, a] sizes [2, 2]
+// CHECK: %[[V:.*]] = xtensor.broadcast %[[X]] : (!xtensor.array<b: 6, o: 2, a: 2, f32>) -> !xtensor.array<o: 2, a: 2, b: 6, f32>
+// CHECK: %[[P:.*]] = xtensor.mul %[[V]], %arg1 : <o: 2, a: 2, b: 6, f32>, <c: 2, f32>
+// CHECK: %[[Y:.*]] = xtensor.broadcast %[[P]]
+// CHECK: return %[[Y]]
 func.func @in_another_order(%x: !x, %w: !xtensor.array<c: 2, f32>) -> !xtensor.array<b: 6, c: 2, o: 2, a: 2, f32> {
   %0 = xtensor.mul %x, %w : !x, !xtensor.array<c: 2, f32>
   %1 = xtensor.split %0 a into [o, a] sizes [2, 2] : !xtensor.array<a: 4, b: 6, c: 2, f32>
   return %1 : !xtensor.array<b: 6, c: 2, o: 2, a: 2, f32>
+}
+
+// The windows of both dims of an image: each split gets to the argument, past the order that the other one needs.
+// CHECK-LABEL: func.func @of_both_dims
+// CHECK-NEXT: %[[A:.*]] = xtensor.split %arg0 a into [a, p] sizes [2, 2]
+// CHECK-NEXT: %[[B:.*]] = xtensor.split %[[A]] b into [b, q] sizes [3, 2]
+// CHECK-NEXT: %[[V:.*]] = xtensor.broadcast %[[B]] {{.*}} -> !xtensor.array<a: 2, p: 2, b: 3, q: 2, c: 2, f32>
+// CHECK-NEXT: %[[T:.*]] = xtensor.tanh %[[V]]
+// CHECK-NEXT: %[[W:.*]] = xtensor.broadcast %[[T]]
+// CHECK-NEXT: return %[[W]]
+func.func @of_both_dims(%x: !xtensor.array<a: 4, b: 6, c: 2, f32>) -> !xtensor.array<a: 2, b: 3, c: 2, p: 2, q: 2, f32> {
+  %0 = xtensor.tanh %x : !xtensor.array<a: 4, b: 6, c: 2, f32>
+  %1 = xtensor.split %0 a into [a, p] sizes [2, 2] : !xtensor.array<a: 4, b: 6, c: 2, f32>
+  %2 = xtensor.broadcast %1 : (!xtensor.array<b: 6, c: 2, a: 2, p: 2, f32>) -> !xtensor.array<a: 2, b: 6, c: 2, p: 2, f32>
+  %3 = xtensor.split %2 b into [b, q] sizes [3, 2] : !xtensor.array<a: 2, b: 6, c: 2, p: 2, f32>
+  %4 = xtensor.broadcast %3 : (!xtensor.array<a: 2, c: 2, p: 2, b: 3, q: 2, f32>) -> !xtensor.array<a: 2, b: 3, c: 2, p: 2, q: 2, f32>
+  return %4 : !xtensor.array<a: 2, b: 3, c: 2, p: 2, q: 2, f32>
+}
+
+// A merge of dims that are neighbours copies nothing, so it goes before the new order.
+// CHECK-LABEL: func.func @merge_of_reordered
+// CHECK-NEXT: %[[M:.*]] = xtensor.merge %arg0 [o, b] into b
+// CHECK-NEXT: %[[Y:.*]] = xtensor.broadcast %[[M]] : (!xtensor.array<c: 2, a: 4, b: 6, f32>) -> !xtensor.array<a: 4, c: 2, b: 6, f32>
+// CHECK-NEXT: return %[[Y]]
+func.func @merge_of_reordered(%x: !xtensor.array<o: 2, b: 3, c: 2, a: 4, f32>) -> !xtensor.array<a: 4, c: 2, b: 6, f32> {
+  %0 = xtensor.broadcast %x : (!xtensor.array<o: 2, b: 3, c: 2, a: 4, f32>) -> !xtensor.array<a: 4, c: 2, o: 2, b: 3, f32>
+  %1 = xtensor.merge %0 [o, b] into b : !xtensor.array<a: 4, c: 2, o: 2, b: 3, f32>
+  return %1 : !xtensor.array<a: 4, c: 2, b: 6, f32>
+}
+
+// What is merged has to be moved: to where the result has it.
+// CHECK-LABEL: func.func @reordered_merge
+// CHECK-NEXT: %[[V:.*]] = xtensor.broadcast %arg0 : (!xtensor.array<o: 2, a: 4, b: 3, f32>) -> !xtensor.array<o: 2, b: 3, a: 4, f32>
+// CHECK-NEXT: %[[M:.*]] = xtensor.merge %[[V]] [o, b] into b
+// CHECK-NEXT: %[[Y:.*]] = xtensor.broadcast %[[M]]
+// CHECK-NEXT: return %[[Y]]
+func.func @reordered_merge(%x: !xtensor.array<o: 2, a: 4, b: 3, f32>) -> !xtensor.array<b: 6, a: 4, f32> {
+  %0 = xtensor.merge %x [o, b] into b : !xtensor.array<o: 2, a: 4, b: 3, f32>
+  %1 = xtensor.broadcast %0 : (!x) -> !xtensor.array<b: 6, a: 4, f32>
+  return %1 : !xtensor.array<b: 6, a: 4, f32>
 }
 
 // CHECK-LABEL: func.func @of_a_merged
@@ -88,8 +131,7 @@ func.func @of_a_merged(%s: !s, %x: !x) -> !x {
 // CHECK-LABEL: func.func @number_with_reordered
 // CHECK: %[[P:.*]] = xtensor.mul %arg0, %arg1
 // CHECK: %[[Q:.*]] = xtensor.mul %[[P]], %arg2
-// CHECK: %[[B:.*]] = xtensor.broadcast %[[Q]]
-// CHECK: %[[M:.*]] = xtensor.merge %[[B]] [o, b] into b
+// CHECK: %[[M:.*]] = xtensor.merge %[[Q]] [o, b] into b
 // CHECK: %[[Y:.*]] = xtensor.broadcast %[[M]]
 // CHECK: return %[[Y]]
 func.func @number_with_reordered(%s: !xtensor.array<o: 2, b: 3, a: 4, f32>, %t: !xtensor.array<o: 2, b: 3, a: 4, f32>,
