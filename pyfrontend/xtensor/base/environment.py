@@ -47,3 +47,10 @@ def check() -> None:
         value = os.environ.get(name)
         if value is not None and not re.fullmatch(pattern, value, re.ASCII):
             raise ArgumentError(f"the environment variable {name} is {what}, not {value!r:.80}: change or unset it", "")
+
+
+def threads_advice(option: str) -> str:
+    """What to write instead of an option of this name: the threads of a process are no option."""
+    if "thread" not in option:
+        return ""
+    return ". Set the threads of the process in its environment: XTENSOR_NUM_THREADS=2 python program.py"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from ..base.calls import shown
 from ..base.dims import suggestion
+from ..base.environment import threads_advice
 from ..base.errors import ArgumentTypeError, DimensionError, UnsupportedError, trimmed
 from ..base.lacking import LOOKS, lacks
 from ..call.arguments import StaticNames, name_of, signature_of
@@ -367,7 +368,7 @@ def jit(f: Any = None, /, **options: Any) -> Any:
     unknown = [name for name in options if name not in _OPTIONS]
     if unknown:
         ours = unknown[0].partition("_")[0]
-        instead = suggestion(unknown[0], _OPTIONS)
+        instead = threads_advice(unknown[0]) or suggestion(unknown[0], _OPTIONS)
         if ours in _OPTIONS:
             instead = f". Write {ours}={options[unknown[0]]!r}, of names or positions"
         raise ArgumentTypeError(f"xt.jit: there is no option {unknown[0]}=; options are {', '.join(_OPTIONS)}{instead}")

@@ -19,6 +19,7 @@ from .. import _native
 from ..base.calls import check_made
 from ..base.dims import suggestion
 from ..base.dtypes import FLOATS, DType, as_dtype, is_float
+from ..base.environment import threads_advice
 from ..base.errors import ArgumentError
 from .devices import named
 
@@ -188,7 +189,7 @@ class option:  # noqa: N801 (used like a function)
             if name not in _CHOICES:
                 have = (*_CHOICES, *_READ)
                 meant = _OF_OTHERS.get(name.removeprefix("jax_"))
-                advice = f". Write xt.option({meant})" if meant else suggestion(name, have)
+                advice = f". Write xt.option({meant})" if meant else threads_advice(name) or suggestion(name, have)
                 raise ArgumentError(f"xt.option: there is no option {name!r}; options are {', '.join(have)}{advice}")
             if value not in _CHOICES[name]:
                 allowed = " or ".join(map(repr, _CHOICES[name]))

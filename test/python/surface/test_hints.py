@@ -486,6 +486,9 @@ CALLS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         "^xt.grad: there is no argument 'weigth' .*'weight', 'b'; did you mean 'weight'",
     ),
     "static_argnums": (lambda: xt.jit(lambda x, n: x, static_argnums=1), xt.ArgumentTypeError, "Write static=1, of"),  # type: ignore[call-overload]
+    "threads of jit": (lambda: xt.jit(lambda x: x, threads=2), xt.ArgumentTypeError, "XTENSOR_NUM_THREADS=2"),  # type: ignore[call-overload]
+    "threads of option": (lambda: xt.option(num_threads=2), xt.ArgumentError, "XTENSOR_NUM_THREADS=2"),
+    "threads of torch": (lambda: xt.set_num_threads(2), xt.AttributeError, "XTENSOR_NUM_THREADS sets"),  # type: ignore[attr-defined]
     "trees": (
         lambda: xt.tree.map(lambda a, b: a, {"a": 1, "b": (2, 3)}, {"a": 1, "b": (2,)}),
         xt.ArgumentError,
