@@ -530,3 +530,16 @@ def test_groups_in_another_order_than_the_dim_lose_its_other_coordinates() -> No
     x = xr.DataArray([0.0, 1.0, 2.0], dims="lat", coords={"lat": [3, 1, 2], "region": ("lat", list("abc"))})
     got = xt.as_array(x).groupby("lat").mean()
     assert (set(got.coords), got.coords["lat"].values.tolist()) == ({"lat"}, [1, 2, 3])
+
+
+def test_groups_of_arrays_without_labels_make_no_stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, codes = xt.array(np.arange(8.0).reshape(4, 2), dims=("a", "b")), xt.array([0, 1, 0, 7], dims="a")
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("a stand-in takes some 100 us")
+
+    expected = xt.jit(lambda x, codes: x.groupby(codes, num_groups=2).mean())(x, codes)
+    monkeypatch.setattr("xtensor.ops.standin.StandIn.__init__", refuse)
+    groups = x.groupby(codes, num_groups=2)
+    np.testing.assert_array_equal(groups.mean().values, expected.values)
+    np.testing.assert_array_equal((groups - groups.mean()).values, [[-2, -2], [0, 0], [2, 2], [np.nan, np.nan]])
