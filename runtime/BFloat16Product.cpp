@@ -20,7 +20,10 @@ constexpr int64_t kMaxSteps = 32;           // of a sum that stays in registers
 constexpr int64_t kBlockBytes = 512 * 1024; // of the right factor, in the second cache
 constexpr int64_t kLeftBytes = 8 * 1024 * 1024;
 constexpr int64_t kMaxRows = 2048;
-constexpr int64_t kDirectColumns = 128; // up to here a copy of the left factor does not pay
+constexpr int64_t kDirectColumns = 128; // up to here a copy of the left factor for tiles costs more
+
+// Few rows, by vectors: the copy of the right factor is read while it is in the first caches.
+constexpr int64_t kFewRows = 128, kFewRowsSteps = 8, kFewRowsBytes = 64 * 1024;
 
 int64_t parts(int64_t size, int64_t part) { return (size + part - 1) / part; }
 
@@ -48,11 +51,15 @@ struct Cut {
   Level level;
   int64_t threads, rows, rowTiles, tileRows; // of the rows that are computed together
   Steps steps;
+  int64_t chunkSteps; // of the copy of the right factor
   int64_t columnTiles, blockTiles, blocks, rowParts;
   bool isDirect; // the left factor is read where it is
 
   Cut(const Product &p, int64_t threads)
-      : level(bfloat16::level()), threads(threads), steps(0, p.k()) {
+      : level(bfloat16::level()), threads(threads), steps(level, p.k()) {
+    const Factor &left = p.left;
+    bool isReadable = left.inner.isContiguous() && !left.outer.table;
+    isDirect = level == Level::Vectors && isReadable;
     int64_t fitting = kLeftBytes / std::max<int64_t>(2 * p.k(), 1) / (2 * kSide) * (2 * kSide);
     rows = std::min(p.m(), std::clamp(fitting, 2 * kSide, kMaxRows));
     rowTiles = parts(rows, kSide);
@@ -60,22 +67,25 @@ struct Cut {
     if (rows < p.m())
       rows = rowTiles * tileRows;
     columnTiles = parts(p.n(), kSide);
-    int64_t each = std::max<int64_t>(std::min(steps.steps, kMaxSteps) * steps.depth / 2 * kLine, 1);
-    blockTiles = std::max<int64_t>(2, kBlockBytes / each & ~int64_t(1));
+    bool hasFewRows = level == Level::Vectors && rows <= kFewRows;
+    chunkSteps = std::min(steps.steps,
+                          hasFewRows && !p.right.inner.isContiguous() ? kFewRowsSteps : kMaxSteps);
+    int64_t each = std::max<int64_t>(chunkSteps * steps.depth / 2 * kLine, 1);
+    blockTiles =
+        std::max<int64_t>(2, (hasFewRows ? kFewRowsBytes : kBlockBytes) / each & ~int64_t(1));
     if (threads > 1)
       blockTiles = std::min(blockTiles, 2 * parts(columnTiles, 4 * threads));
     blockTiles = std::min(blockTiles, columnTiles);
     blocks = parts(columnTiles, blockTiles);
     rowParts = std::clamp<int64_t>(parts(threads, blocks), 1, parts(rowTiles, 2));
-    const Factor &left = p.left;
-    isDirect = left.inner.isContiguous() && !left.outer.table && p.n() <= kDirectColumns &&
-               p.m() % tileRows == 0 && rows % tileRows == 0 && steps.steps * steps.depth == p.k();
+    if (level == Level::Tiles)
+      isDirect = isReadable && p.n() <= kDirectColumns && p.m() % tileRows == 0 &&
+                 rows % tileRows == 0 && steps.steps * steps.depth == p.k();
   }
   int64_t leftTile() const { return steps.steps * tileRows * kLine; }
   size_t leftBytes() const { return isDirect ? 0 : rowTiles * leftTile(); }
-  int64_t chunkSteps() const { return std::min(steps.steps, kMaxSteps); }
-  size_t rightBytes() const { return blockTiles * chunkSteps() * steps.depth / 2 * kLine; }
-  bool hasSums() const { return steps.steps > kMaxSteps; }
+  size_t rightBytes() const { return blockTiles * chunkSteps * steps.depth / 2 * kLine; }
+  bool hasSums() const { return steps.steps > chunkSteps; }
   size_t sumBytes() const {
     return hasSums() ? parts(rowTiles, rowParts) * tileRows * blockTiles * kSide * sizeof(float)
                      : 0;
@@ -133,11 +143,14 @@ struct Rows {
     do {
       Steps chunk = cut.steps;
       chunk.begin = step * chunk.depth;
-      chunk.steps = std::min(kMaxSteps, cut.steps.steps - step);
+      chunk.steps = std::min(cut.chunkSteps, cut.steps.steps - step);
       chunk.terms = std::min(chunk.steps * chunk.depth, p.k() - chunk.begin);
       int64_t column = b.beginColumn * kSide;
       packRight(p.right, column, std::min(b.endColumn * kSide, p.n()) - column, chunk, b.right);
-      add(b, chunk, step);
+      if (cut.level == Level::Vectors)
+        addByVectors(b, chunk, step);
+      else
+        addTiles(b, chunk, step);
       step += chunk.steps;
     } while (step < cut.steps.steps);
   }
@@ -152,7 +165,7 @@ private:
 
   /// Adds a part of the terms, and rounds if it is the last one. The sums of tiles are rounded
   /// after those of the next ones began: to read them at once would wait for the stores.
-  void add(const Block &b, const Steps &chunk, int64_t step) const {
+  void addTiles(const Block &b, const Steps &chunk, int64_t step) const {
     alignas(64) float some[2][2 * kSide][2 * kSide];
     LeftTiles here = left;
     here.data += step * left.step;
@@ -174,9 +187,9 @@ private:
     };
     for (int64_t i = b.beginTile; i < b.endTile; i += 2)
       for (int64_t j = b.beginColumn; j < b.endColumn; j += 2) {
-        addTiles(cut.level, here, i, countOf(i, b.endTile),
-                 b.right + (j - b.beginColumn) * chunk.rightTile(), countOf(j, b.endColumn), chunk,
-                 sumsOf(i, j, next));
+        bfloat16::addTiles(here, i, countOf(i, b.endTile),
+                           b.right + (j - b.beginColumn) * chunk.rightTile(),
+                           countOf(j, b.endColumn), chunk, sumsOf(i, j, next));
         if (!isLast)
           continue;
         roundPending();
@@ -185,6 +198,25 @@ private:
         next = 1 - next;
       }
     roundPending();
+  }
+
+  /// The same by vectors, which round the sums in registers.
+  void addByVectors(const Block &b, const Steps &chunk, int64_t step) const {
+    alignas(64) float some[kSide][2 * kSide];
+    LeftTiles here = left;
+    here.data += step * left.step;
+    bool isLast = step + chunk.steps >= cut.steps.steps;
+    for (int64_t i = b.beginTile; i < b.endTile; ++i)
+      for (int64_t j = b.beginColumn; j < b.endColumn; j += 2) {
+        Sums sums{&some[0][0], 2 * kSide, true};
+        if (cut.hasSums()) {
+          int64_t stride = cut.blockTiles * kSide;
+          sums = {b.sums + (i - b.beginTile) * cut.tileRows * stride + (j - b.beginColumn) * kSide,
+                  stride, step == 0};
+        }
+        bfloat16::addByVectors(here, i, b.right + (j - b.beginColumn) * chunk.rightTile(), chunk,
+                               sums, target(i, 1, j, 2), isLast);
+      }
   }
 };
 

@@ -17,9 +17,11 @@
 
 using namespace xtensor::bfloat16;
 
-xtensor::bfloat16::Steps::Steps(int64_t begin, int64_t terms)
-    : begin(begin), terms(terms), steps((terms + kDepth - 1) / kDepth), depth(2) {
-  if (steps > 0)
+xtensor::bfloat16::Steps::Steps(Level level, int64_t terms)
+    : begin(0), terms(terms), steps((terms + kDepth - 1) / kDepth), depth(2) {
+  if (level == Level::Vectors && steps > 1)
+    depth = kDepth;
+  else if (steps > 0)
     depth = ((terms + steps - 1) / steps + 1) / 2 * 2;
 }
 
@@ -141,6 +143,43 @@ XT_VECTORS void pack(const Factor &f, int64_t begin, int64_t count, int64_t tile
   }
 }
 
+/// The pairs of 16 of the 32 columns that two rows hold: the first or the last ones.
+XT_VECTORS __m512i pairsOf(__m512i first, __m512i second, bool isLast) {
+  alignas(64) uint16_t places[kDepth];
+  for (int i = 0; i < kDepth; ++i)
+    places[i] = static_cast<uint16_t>(i / 2 + i % 2 * kDepth + (isLast ? kSide : 0));
+  return _mm512_permutex2var_epi16(first, _mm512_load_si512(places), second);
+}
+
+/// Copies columns that lie side by side, as tiles of 16. It reads runs of 256 bytes, because rows
+/// may compete for the same lines of the cache.
+XT_VECTORS void packRuns(const Factor &f, int64_t begin, int64_t count, const Steps &steps,
+                         char *to) {
+  constexpr int64_t kRun = 4 * kDepth;
+  const int64_t lines = steps.depth / 2, tile = steps.rightTile();
+  for (int64_t step = 0; step < steps.steps; ++step)
+    for (int64_t run = 0; run < count; run += kRun)
+      for (int64_t line = 0; line < lines; ++line) {
+        int64_t term = step * steps.depth + 2 * line;
+        bool hasFirst = term < steps.terms, hasSecond = term + 1 < steps.terms;
+        const uint16_t *first = f.data + begin, *second = first;
+        if (hasFirst)
+          first += f.inner.at(steps.begin + term);
+        if (hasSecond)
+          second += f.inner.at(steps.begin + term + 1);
+        for (int64_t i = run; i < std::min(count, run + kRun); i += kDepth) {
+          int64_t here = count - i;
+          __mmask32 mask = here >= kDepth ? ~__mmask32(0) : (__mmask32(1) << here) - 1;
+          __m512i x = _mm512_maskz_loadu_epi16(hasFirst ? mask : 0, first + i);
+          __m512i y = _mm512_maskz_loadu_epi16(hasSecond ? mask : 0, second + i);
+          char *at = to + i / kSide * tile + (step * lines + line) * kLine;
+          _mm512_store_si512(at, pairsOf(x, y, false));
+          if (here > kSide)
+            _mm512_store_si512(at + tile, pairsOf(x, y, true));
+        }
+      }
+}
+
 //===- tiles ---------------------------------------------------------------===//
 
 /// What the processor is told of the eight registers: 0 to 3 are sums, 4 and 5 the left factor, 6
@@ -218,31 +257,75 @@ XT_TILES void addTilesOf(const LeftTiles &left, int64_t leftTile, const char *ri
 
 //===- vectors -------------------------------------------------------------===//
 
-template <int kRows>
+/// One pair of terms for all sums.
+template <int kRows, int kTiles>
+XT_VECTORS inline __attribute__((always_inline)) void
+addPair(__m512 (&acc)[kRows][kTiles], const char *a, int64_t line, const char *b, int64_t tile,
+        bool isOdd) {
+  __m512bh right[kTiles];
+#pragma GCC unroll 16
+  for (int j = 0; j < kTiles; ++j)
+    right[j] = (__m512bh)_mm512_load_si512(b + j * tile);
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+    int32_t left = 0;
+    if (isOdd) // the term after it may lie outside of the matrix
+      memcpy(&left, a + i * line, sizeof(uint16_t));
+    else
+      memcpy(&left, a + i * line, sizeof left);
+#pragma GCC unroll 16
+    for (int j = 0; j < kTiles; ++j)
+      acc[i][j] = _mm512_dpbf16_ps(acc[i][j], (__m512bh)_mm512_set1_epi32(left), right[j]);
+  }
+}
+
+/// `kTiles` tiles of columns. With 8 rows and 2 tiles, the loads take less time than the products.
+template <int kRows, int kTiles>
 XT_VECTORS void addVectors(const char *a, int64_t line, int64_t step, const char *b,
-                           const Steps &steps, const Sums &sums) {
-  __m512 acc[kRows];
+                           const Steps &steps, const Sums &sums, const Target *to) {
+  const int64_t tile = steps.rightTile(), depth = step == kLine ? steps.terms : steps.depth;
+  __m512 acc[kRows][kTiles];
+#pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i)
-    acc[i] = sums.isFirst ? _mm512_setzero_ps() : _mm512_loadu_ps(sums.data + i * sums.stride);
-  for (int64_t s = 0; s < steps.steps; ++s, a += step)
-    for (int64_t pair = 0; pair < steps.depth / 2; ++pair, b += kLine) {
-      auto right = (__m512bh)_mm512_load_si512(b);
-      for (int i = 0; i < kRows; ++i) {
-        int32_t left;
-        memcpy(&left, a + i * line + 4 * pair, sizeof left);
-        acc[i] = _mm512_dpbf16_ps(acc[i], (__m512bh)_mm512_set1_epi32(left), right);
-      }
-    }
-  for (int i = 0; i < kRows; ++i)
-    _mm512_storeu_ps(sums.data + i * sums.stride, acc[i]);
+#pragma GCC unroll 16
+    for (int j = 0; j < kTiles; ++j)
+      acc[i][j] = sums.isFirst ? _mm512_setzero_ps()
+                               : _mm512_loadu_ps(sums.data + i * sums.stride + j * kSide);
+  for (int64_t terms = steps.terms; terms > 0; terms -= depth, a += step) {
+    int64_t pairs = std::min(terms, depth) / 2;
+    for (int64_t pair = 0; pair < pairs; ++pair, b += kLine)
+      addPair(acc, a + 4 * pair, line, b, tile, false);
+    if (terms <= depth && terms % 2 == 1)
+      addPair(acc, a + 4 * pairs, line, b, tile, true);
+  }
+  if (!to) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i)
+#pragma GCC unroll 16
+      for (int j = 0; j < kTiles; ++j)
+        _mm512_storeu_ps(sums.data + i * sums.stride + j * kSide, acc[i][j]);
+    return;
+  }
+  __mmask32 mask =
+      to->columnCount >= kDepth ? ~__mmask32(0) : (__mmask32(1) << to->columnCount) - 1;
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+    __m512 high = kTiles > 1 ? acc[i][kTiles - 1] : _mm512_setzero_ps();
+    _mm512_mask_storeu_epi16(to->data + to->rows.at(to->row + i) + to->column, mask,
+                             (__m512i)_mm512_cvtne2ps_pbh(high, acc[i][0]));
+  }
 }
 
 using AddVectors = void (*)(const char *, int64_t, int64_t, const char *, const Steps &,
-                            const Sums &);
-constexpr AddVectors kAddVectors[] = {
-    addVectors<1>,  addVectors<2>,  addVectors<3>,  addVectors<4>,  addVectors<5>,  addVectors<6>,
-    addVectors<7>,  addVectors<8>,  addVectors<9>,  addVectors<10>, addVectors<11>, addVectors<12>,
-    addVectors<13>, addVectors<14>, addVectors<15>, addVectors<16>};
+                            const Sums &, const Target *);
+constexpr AddVectors kAddTwoTiles[] = {addVectors<1, 2>, addVectors<2, 2>, addVectors<3, 2>,
+                                       addVectors<4, 2>, addVectors<5, 2>, addVectors<6, 2>,
+                                       addVectors<7, 2>, addVectors<8, 2>};
+constexpr AddVectors kAddOneTile[] = {
+    addVectors<1, 1>,  addVectors<2, 1>,  addVectors<3, 1>,  addVectors<4, 1>,
+    addVectors<5, 1>,  addVectors<6, 1>,  addVectors<7, 1>,  addVectors<8, 1>,
+    addVectors<9, 1>,  addVectors<10, 1>, addVectors<11, 1>, addVectors<12, 1>,
+    addVectors<13, 1>, addVectors<14, 1>, addVectors<15, 1>, addVectors<16, 1>};
 
 //===- a matrix and a vector ------------------------------------------------===//
 
@@ -345,6 +428,8 @@ void xtensor::bfloat16::packLeft(const Factor &left, int64_t begin, int64_t rows
 
 void xtensor::bfloat16::packRight(const Factor &right, int64_t begin, int64_t columns,
                                   const Steps &steps, char *to) {
+  if (right.outer.isContiguous() && !right.inner.isContiguous())
+    return packRuns(right, begin, columns, steps, to);
   pack(right, begin, columns, kSide, steps, false, steps.depth / 2, to);
 }
 
@@ -358,22 +443,35 @@ xtensor::bfloat16::Session::~Session() {
     releaseTiles();
 }
 
-void xtensor::bfloat16::addTiles(Level level, const LeftTiles &left, int64_t leftTile,
-                                 int64_t leftCount, const char *right, int64_t rightCount,
-                                 const Steps &steps, const Sums &sums) {
-  if (level == Level::Tiles) {
-    if (leftCount == 2)
-      return rightCount == 2 ? addTilesOf<true, true>(left, leftTile, right, steps, sums)
-                             : addTilesOf<true, false>(left, leftTile, right, steps, sums);
-    return rightCount == 2 ? addTilesOf<false, true>(left, leftTile, right, steps, sums)
-                           : addTilesOf<false, false>(left, leftTile, right, steps, sums);
+void xtensor::bfloat16::addTiles(const LeftTiles &left, int64_t leftTile, int64_t leftCount,
+                                 const char *right, int64_t rightCount, const Steps &steps,
+                                 const Sums &sums) {
+  if (leftCount == 2)
+    return rightCount == 2 ? addTilesOf<true, true>(left, leftTile, right, steps, sums)
+                           : addTilesOf<true, false>(left, leftTile, right, steps, sums);
+  return rightCount == 2 ? addTilesOf<false, true>(left, leftTile, right, steps, sums)
+                         : addTilesOf<false, false>(left, leftTile, right, steps, sums);
+}
+
+void xtensor::bfloat16::addByVectors(const LeftTiles &left, int64_t leftTile, const char *right,
+                                     const Steps &steps, const Sums &sums, const Target &to,
+                                     bool rounds) {
+  const char *a = left.data + leftTile * left.tile;
+  bool together = rounds && to.columns.isContiguous();
+  bool isWide = to.columnCount > kSide;
+  const AddVectors *add = isWide ? kAddTwoTiles : kAddOneTile;
+  int64_t most = isWide ? 8 : 16, parts = (to.rowCount + most - 1) / most;
+  for (int64_t part = 0; part < parts; ++part) {
+    int64_t row = to.rowCount * part / parts, end = to.rowCount * (part + 1) / parts;
+    Target here = to;
+    here.row += row;
+    here.rowCount = end - row;
+    add[end - row - 1](a + row * left.line, left.line, left.step, right, steps,
+                       Sums{sums.data + row * sums.stride, sums.stride, sums.isFirst},
+                       together ? &here : nullptr);
   }
-  for (int64_t i = 0; i < leftCount; ++i)
-    for (int64_t j = 0; j < rightCount; ++j)
-      kAddVectors[left.rows - 1](
-          left.data + (leftTile + i) * left.tile, left.line, left.step,
-          right + j * steps.rightTile(), steps,
-          Sums{sums.data + i * left.rows * sums.stride + j * kSide, sums.stride, sums.isFirst});
+  if (rounds && !together)
+    round(sums, to);
 }
 
 XT_VECTORS void xtensor::bfloat16::round(const Sums &sums, const Target &to) {
@@ -406,8 +504,10 @@ void xtensor::bfloat16::packLeft(const Factor &, int64_t, int64_t, const Steps &
 void xtensor::bfloat16::packRight(const Factor &, int64_t, int64_t, const Steps &, char *) {}
 xtensor::bfloat16::Session::Session(Level level, int64_t, int64_t) : level(level) {}
 xtensor::bfloat16::Session::~Session() { (void)level; }
-void xtensor::bfloat16::addTiles(Level, const LeftTiles &, int64_t, int64_t, const char *, int64_t,
+void xtensor::bfloat16::addTiles(const LeftTiles &, int64_t, int64_t, const char *, int64_t,
                                  const Steps &, const Sums &) {}
+void xtensor::bfloat16::addByVectors(const LeftTiles &, int64_t, const char *, const Steps &,
+                                     const Sums &, const Target &, bool) {}
 void xtensor::bfloat16::round(const Sums &, const Target &) {}
 bool xtensor::bfloat16::canMultiplyByVector(const Factor &, const Factor &) { return false; }
 void xtensor::bfloat16::multiplyByVector(const Factor &, const Factor &, int64_t, int64_t,

@@ -37,7 +37,8 @@ struct Factor {
 struct Steps {
   int64_t begin, terms, steps, depth;
 
-  Steps(int64_t begin, int64_t terms);
+  /// All terms. Tiles have equal depths; vectors take as many terms as there are.
+  Steps(Level level, int64_t terms);
   int64_t rightTile() const { return steps * depth / 2 * kLine; } // bytes
 };
 
@@ -52,7 +53,7 @@ void packLeft(const Factor &left, int64_t begin, int64_t rows, const Steps &step
               char *to);
 void packRight(const Factor &right, int64_t begin, int64_t columns, const Steps &steps, char *to);
 
-/// While it lives, this thread may call addTiles for such tiles.
+/// While it lives, this thread may call addTiles or addByVectors for such tiles.
 class Session {
 public:
   Session(Level level, int64_t rows, int64_t depth);
@@ -69,8 +70,8 @@ struct Sums {
   int64_t stride;
   bool isFirst;
 };
-void addTiles(Level level, const LeftTiles &left, int64_t leftTile, int64_t leftCount,
-              const char *right, int64_t rightCount, const Steps &steps, const Sums &sums);
+void addTiles(const LeftTiles &left, int64_t leftTile, int64_t leftCount, const char *right,
+              int64_t rightCount, const Steps &steps, const Sums &sums);
 
 /// A part of the result, of at most 2 x 2 tiles.
 struct Target {
@@ -79,6 +80,11 @@ struct Target {
   int64_t row, rowCount, column, columnCount;
 };
 void round(const Sums &sums, const Target &to);
+
+/// The same by vectors, for one tile of rows and up to two of columns. It reads no row after those
+/// of the target, and no term after the last one. `rounds` writes the result.
+void addByVectors(const LeftTiles &left, int64_t leftTile, const char *right, const Steps &steps,
+                  const Sums &sums, const Target &to, bool rounds);
 
 /// Whether `multiplyByVector` reads such a matrix and such a vector: they lie contiguous along the
 /// sum, or the matrix does along its other axis.

@@ -64,6 +64,7 @@ def close(y: np.ndarray, a: np.ndarray, b: np.ndarray, subscripts: str, terms: i
 SIZES = [
     *[(1, 1, 1), (1, 7, 5), (7, 1, 5), (5, 7, 1), (17, 33, 65), (16, 32, 16), (40, 64, 34), (2, 31, 3), (33, 95, 100)],
     *[(0, 3, 4), (3, 0, 4), (3, 4, 0), (300, 17, 3), (3, 17, 300), (64, 1500, 65), (2100, 20, 9), (1, 300, 1000)],
+    *[(8, 65, 31), (12, 300, 20), (23, 33, 48), (129, 1090, 70), (15, 520, 150), (31, 2, 97), (260, 35, 33)],
     *[(1, 33, 300), (300, 33, 1), (1, 64, 32), (1001, 65, 1), (1, 5, 129), (129, 6, 1), (1, 2, 161), (1500, 1030, 1)],
 ]
 
@@ -98,6 +99,24 @@ def test_strides(rt: ctypes.CDLL, size: tuple[int, int, int]) -> None:
         close(y, a[:, :depth], b[:depth], "mk,kn->mn", depth)
         y[:] = 7
         assert (whole == 7).all()  # nothing else was written
+
+
+@pytest.mark.parametrize("size", [(9, 7, 33), (20, 65, 16), (70, 301, 40), (150, 33, 17), (3, 1025, 100)], ids=str)
+def test_what_lies_beside_the_factors_is_not_read(rt: ctypes.CDLL, size: tuple[int, int, int]) -> None:
+    m, k, n = size
+    rng = np.random.default_rng(6)
+
+    def inside(rows: int, columns: int, turned: bool) -> np.ndarray:
+        whole = np.full((columns + 2, rows + 2) if turned else (rows + 2, columns + 2), np.nan, BF16)
+        x = (whole.T if turned else whole)[1:-1, 1:-1]
+        x[:] = random(rng, rows, columns)
+        return x
+
+    for left, right, out in itertools.product((False, True), repeat=3):
+        a, b, y = inside(m, k, left), inside(k, n, right), inside(m, n, out)
+        call(rt, a, b, y, 0, 1, 1)
+        close(y, a, b, "mk,kn->mn", k)
+        assert np.isnan(y.base.astype("f4")).sum() == y.base.size - y.size  # nothing else was written
 
 
 def test_several_axes_that_one_stride_does_not_reach(rt: ctypes.CDLL) -> None:
