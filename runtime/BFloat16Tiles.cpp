@@ -95,9 +95,14 @@ XT_VECTORS bool load(const Factor &f, int64_t begin, int64_t count, int64_t firs
   const __m512i zero = _mm512_setzero_si512();
   if (f.inner.isContiguous()) {
     __mmask32 mask = terms == kDepth ? ~__mmask32(0) : (__mmask32(1) << terms) - 1;
-    for (int64_t i = 0; i < kSide; ++i)
-      x[i] =
-          i < count ? _mm512_maskz_loadu_epi16(mask, f.data + f.outer.at(begin + i) + first) : zero;
+    for (int64_t i = 0; i < kSide; ++i) {
+      x[i] = zero;
+      if (i >= count)
+        continue;
+      const uint16_t *row = f.data + f.outer.at(begin + i) + first;
+      _mm_prefetch(row + 8 * kDepth, _MM_HINT_T1);
+      x[i] = _mm512_maskz_loadu_epi16(mask, row);
+    }
     return true;
   }
   if (f.outer.isContiguous()) {
@@ -152,10 +157,11 @@ XT_VECTORS __m512i pairsOf(__m512i first, __m512i second, bool isLast) {
 }
 
 /// Copies columns that lie side by side, as tiles of 16. It reads runs of 256 bytes, because rows
-/// may compete for the same lines of the cache.
+/// may compete for the same lines of the cache. The processor does not foresee such jumps, so it is
+/// told which rows follow.
 XT_VECTORS void packRuns(const Factor &f, int64_t begin, int64_t count, const Steps &steps,
                          char *to) {
-  constexpr int64_t kRun = 4 * kDepth;
+  constexpr int64_t kRun = 4 * kDepth, kAhead = 2 * kDepth;
   const int64_t lines = steps.depth / 2, tile = steps.rightTile();
   for (int64_t step = 0; step < steps.steps; ++step)
     for (int64_t run = 0; run < count; run += kRun)
@@ -167,8 +173,14 @@ XT_VECTORS void packRuns(const Factor &f, int64_t begin, int64_t count, const St
           first += f.inner.at(steps.begin + term);
         if (hasSecond)
           second += f.inner.at(steps.begin + term + 1);
+        int64_t ahead = steps.begin + term + kAhead;
+        bool isAhead = ahead + 1 < f.inner.size;
+        const uint16_t *nextFirst = isAhead ? f.data + begin + f.inner.at(ahead) : first;
+        const uint16_t *nextSecond = isAhead ? f.data + begin + f.inner.at(ahead + 1) : second;
         for (int64_t i = run; i < std::min(count, run + kRun); i += kDepth) {
           int64_t here = count - i;
+          _mm_prefetch(nextFirst + i, _MM_HINT_T1);
+          _mm_prefetch(nextSecond + i, _MM_HINT_T1);
           __mmask32 mask = here >= kDepth ? ~__mmask32(0) : (__mmask32(1) << here) - 1;
           __m512i x = _mm512_maskz_loadu_epi16(hasFirst ? mask : 0, first + i);
           __m512i y = _mm512_maskz_loadu_epi16(hasSecond ? mask : 0, second + i);
