@@ -325,42 +325,56 @@ void runLoops(const Product &p) {
     }
 }
 
-/// A product with a vector.
+/// A product with a few vectors.
 struct VectorProduct {
-  const Factor &matrix, &vector;
-  uint16_t *result;
-  const Line &places;
+  const Factor &matrix, &vectors;
+  VectorTarget to;
+  const LeftTiles *copy = nullptr;
 
-  static bool is(const Product &p) {
-    return p.n() == 1   ? canMultiplyByVector(p.left, p.right)
-           : p.m() == 1 ? canMultiplyByVector(p.right, p.left)
-                        : false;
+  static bool isByColumns(const Product &p) {
+    return p.n() <= kMostVectors && canMultiplyByVectors(level(), p.left, p.right);
   }
-  explicit VectorProduct(const Product &p)
-      : matrix(p.n() == 1 ? p.left : p.right), vector(p.n() == 1 ? p.right : p.left),
-        result(p.result + (p.n() == 1 ? p.columns.at(0) : p.rows.at(0))),
-        places(p.n() == 1 ? p.rows : p.columns) {}
+  static bool isByRows(const Product &p) {
+    return p.m() <= kMostVectors && canMultiplyByVectors(level(), p.right, p.left);
+  }
+  /// Of its columns with the left factor, or of its rows with the right one.
+  VectorProduct(const Product &p, bool isByColumns)
+      : matrix(isByColumns ? p.left : p.right), vectors(isByColumns ? p.right : p.left),
+        to{p.result, isByColumns ? p.rows : p.columns, isByColumns ? p.columns : p.rows} {}
 
   int64_t rows() const { return matrix.outer.size; }
-  void run(int64_t threads) const {
+  void run(int64_t threads) {
+    size_t bytes = vectorCopyBytes(matrix, vectors);
+    if (bytes == 0)
+      return multiply(threads);
+    withScratch(bytes, [&](Scratch &scratch) {
+      LeftTiles copied = copyVectors(vectors, scratch.take<char>(0));
+      copy = &copied;
+      multiply(threads);
+    });
+  }
+
+private:
+  void multiply(int64_t threads) {
     if (threads == 1)
-      return multiplyByVector(matrix, vector, 0, rows(), result, places);
+      return multiplyByVectors(matrix, vectors, copy, 0, rows(), to);
     runChunks(
         [](void *context, int64_t part) {
           auto &v = *static_cast<const VectorProduct *>(context);
           int64_t begin = part * kVectorRows, end = std::min(begin + kVectorRows, v.rows());
-          multiplyByVector(v.matrix, v.vector, begin, end, v.result, v.places);
+          multiplyByVectors(v.matrix, v.vectors, v.copy, begin, end, v.to);
         },
-        const_cast<VectorProduct *>(this), parts(rows(), kVectorRows), true);
+        this, parts(rows(), kVectorRows), true);
   }
 };
 
 void runVectors(const Product &p, const Batches &loops, int64_t threads) {
   int64_t count = loops.count(), at[Batches::kMaxArrays];
+  bool isByColumns = VectorProduct::isByColumns(p);
   if (count == 1 || threads > 1) {
     for (int64_t i = 0; i < count; ++i) {
       loops.offsets(i, at);
-      VectorProduct(p.at(at)).run(threads);
+      VectorProduct(p.at(at), isByColumns).run(threads);
     }
     return;
   }
@@ -368,7 +382,7 @@ void runVectors(const Product &p, const Batches &loops, int64_t threads) {
     int64_t at[Batches::kMaxArrays];
     for (int64_t i = begin; i < end; ++i) {
       loops.offsets(i, at);
-      VectorProduct(p.at(at)).run(1);
+      VectorProduct(p.at(at), isByColumns).run(1);
     }
   });
 }
@@ -386,7 +400,7 @@ void runBatch(const Product &p, const Batches &loops) {
   int64_t threads = insideParallelLoop() ? 1 : xt_num_threads();
   int64_t able = std::clamp<int64_t>(int64_t(std::min(work / kMinThreadWork, 1e6)), 1, threads);
   bool isLarge = able > 1 && count < 2 * threads;
-  if (VectorProduct::is(p))
+  if (VectorProduct::isByColumns(p) || VectorProduct::isByRows(p))
     return runVectors(p, loops, isLarge ? able : 1);
   if (count == 1 || isLarge) {
     Cut cut(p, able);

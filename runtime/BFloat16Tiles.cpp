@@ -1,14 +1,12 @@
 // The instructions for products of bfloat16 (see BFloat16Tiles.h). Both kinds multiply exactly, sum
 // in float32, and take subnormal numbers for 0.
 #include "BFloat16Tiles.h"
-#include "half.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
-#if defined(__x86_64__) && defined(__linux__)
-#define XT_HAS_PAIRS 1
+#if XT_HAS_PAIRS
 #include <cpuid.h>
 #include <immintrin.h>
 #include <sys/syscall.h>
@@ -27,7 +25,6 @@ xtensor::bfloat16::Steps::Steps(Level level, int64_t terms)
 
 #if XT_HAS_PAIRS
 
-#define XT_VECTORS __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")))
 #define XT_TILES                                                                                   \
   __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,amx-tile,amx-bf16")))
 
@@ -339,94 +336,7 @@ constexpr AddVectors kAddOneTile[] = {
     addVectors<9, 1>,  addVectors<10, 1>, addVectors<11, 1>, addVectors<12, 1>,
     addVectors<13, 1>, addVectors<14, 1>, addVectors<15, 1>, addVectors<16, 1>};
 
-//===- a matrix and a vector ------------------------------------------------===//
-
-/// Rows that lie along the sum.
-template <int kRows>
-XT_VECTORS void dotRows(const Factor &matrix, const Factor &vector, int64_t begin, uint16_t *result,
-                        const Line &places) {
-  const uint16_t *rows[kRows];
-  __m512 acc[kRows];
-  for (int i = 0; i < kRows; ++i) {
-    rows[i] = matrix.data + matrix.outer.at(begin + i);
-    acc[i] = _mm512_setzero_ps();
-  }
-  for (int64_t k = 0, terms = matrix.inner.size; k < terms; k += kDepth) {
-    __mmask32 mask = terms - k >= kDepth ? ~__mmask32(0) : (__mmask32(1) << (terms - k)) - 1;
-    auto right = (__m512bh)_mm512_maskz_loadu_epi16(mask, vector.data + k);
-    for (int i = 0; i < kRows; ++i)
-      acc[i] =
-          _mm512_dpbf16_ps(acc[i], (__m512bh)_mm512_maskz_loadu_epi16(mask, rows[i] + k), right);
-  }
-  for (int i = 0; i < kRows; ++i)
-    result[places.at(begin + i)] = xt_bfloat16_of(_mm512_reduce_add_ps(acc[i]));
-}
-
-/// 32 * kVectors rows that lie side by side, or fewer. Each step takes two terms of all of them.
-template <int kVectors>
-XT_VECTORS void addColumns(const Factor &matrix, const Factor &vector, int64_t begin, int64_t end,
-                           uint16_t *result, const Line &places) {
-  __m512 low[kVectors], high[kVectors]; // the first and the second four of each eight rows
-  __mmask32 mask[kVectors];
-  for (int v = 0; v < kVectors; ++v) {
-    int64_t count = std::clamp<int64_t>(end - begin - v * kDepth, 0, kDepth);
-    mask[v] = count == kDepth ? ~__mmask32(0) : (__mmask32(1) << count) - 1;
-    low[v] = high[v] = _mm512_setzero_ps();
-  }
-  for (int64_t k = 0, terms = matrix.inner.size; k < terms; k += 2) {
-    bool isPair = k + 1 < terms;
-    uint32_t pair = vector.data[vector.inner.at(k)];
-    if (isPair)
-      pair |= uint32_t(vector.data[vector.inner.at(k + 1)]) << 16;
-    auto both = (__m512bh)_mm512_set1_epi32(static_cast<int32_t>(pair));
-    const uint16_t *first = matrix.data + matrix.inner.at(k) + begin;
-    const uint16_t *second = isPair ? matrix.data + matrix.inner.at(k + 1) + begin : first;
-    for (int v = 0; v < kVectors; ++v) {
-      __m512i x = _mm512_maskz_loadu_epi16(mask[v], first + v * kDepth);
-      __m512i y = _mm512_maskz_loadu_epi16(isPair ? mask[v] : 0, second + v * kDepth);
-      low[v] = _mm512_dpbf16_ps(low[v], (__m512bh)_mm512_unpacklo_epi16(x, y), both);
-      high[v] = _mm512_dpbf16_ps(high[v], (__m512bh)_mm512_unpackhi_epi16(x, y), both);
-    }
-  }
-  alignas(64) uint16_t order[kDepth], values[kDepth];
-  for (int i = 0; i < kDepth; ++i)
-    order[i] = static_cast<uint16_t>(i / 8 * 4 + i % 4 + (i % 8 < 4 ? 0 : kSide));
-  for (int v = 0; v < kVectors; ++v) {
-    auto rounded = _mm512_permutexvar_epi16(_mm512_load_si512(order),
-                                            (__m512i)_mm512_cvtne2ps_pbh(high[v], low[v]));
-    int64_t at = begin + v * kDepth;
-    if (places.isContiguous()) {
-      _mm512_mask_storeu_epi16(result + at, mask[v], rounded);
-      continue;
-    }
-    _mm512_store_si512(values, rounded);
-    for (int64_t i = at; i < std::min(end, at + kDepth); ++i)
-      result[places.at(i)] = values[i - at];
-  }
-}
-
 } // namespace
-
-bool xtensor::bfloat16::canMultiplyByVector(const Factor &matrix, const Factor &vector) {
-  return matrix.outer.isContiguous() ||
-         (matrix.inner.isContiguous() && vector.inner.isContiguous());
-}
-
-void xtensor::bfloat16::multiplyByVector(const Factor &matrix, const Factor &vector, int64_t begin,
-                                         int64_t end, uint16_t *result, const Line &places) {
-  if (matrix.inner.isContiguous() && vector.inner.isContiguous()) {
-    for (; begin + 8 <= end; begin += 8)
-      dotRows<8>(matrix, vector, begin, result, places);
-    for (; begin < end; ++begin)
-      dotRows<1>(matrix, vector, begin, result, places);
-    return;
-  }
-  constexpr int kMost = kVectorRows / kDepth;
-  for (; begin + kVectorRows / 2 < end; begin += kVectorRows)
-    addColumns<kMost>(matrix, vector, begin, std::min(end, begin + kVectorRows), result, places);
-  for (; begin < end; begin += kDepth)
-    addColumns<1>(matrix, vector, begin, std::min(end, begin + kDepth), result, places);
-}
 
 Level xtensor::bfloat16::level() {
   static const Level found = findLevel();
@@ -521,8 +431,5 @@ void xtensor::bfloat16::addTiles(const LeftTiles &, int64_t, int64_t, const char
 void xtensor::bfloat16::addByVectors(const LeftTiles &, int64_t, const char *, const Steps &,
                                      const Sums &, const Target &, bool) {}
 void xtensor::bfloat16::round(const Sums &, const Target &) {}
-bool xtensor::bfloat16::canMultiplyByVector(const Factor &, const Factor &) { return false; }
-void xtensor::bfloat16::multiplyByVector(const Factor &, const Factor &, int64_t, int64_t,
-                                         uint16_t *, const Line &) {}
 
 #endif

@@ -6,7 +6,13 @@
 // lines of 64 bytes. What lies beyond the edges of a matrix is 0 in these copies.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+
+#if defined(__x86_64__) && defined(__linux__)
+#define XT_HAS_PAIRS 1
+#define XT_VECTORS __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")))
+#endif
 
 namespace xtensor::bfloat16 {
 
@@ -86,13 +92,22 @@ void round(const Sums &sums, const Target &to);
 void addByVectors(const LeftTiles &left, int64_t leftTile, const char *right, const Steps &steps,
                   const Sums &sums, const Target &to, bool rounds);
 
-/// Whether `multiplyByVector` reads such a matrix and such a vector: they lie contiguous along the
-/// sum, or the matrix does along its other axis.
-bool canMultiplyByVector(const Factor &matrix, const Factor &vector);
-/// The products of rows [begin, end) of a matrix with a vector, which is a factor of one row.
-void multiplyByVector(const Factor &matrix, const Factor &vector, int64_t begin, int64_t end,
-                      uint16_t *result, const Line &places);
-/// How many rows it computes together, at most.
-constexpr int64_t kVectorRows = 256;
+/// Whether `multiplyByVectors` reads such a matrix and such vectors, which are the other factor.
+/// The matrix lies contiguous along the sum or along its other axis. Several vectors need a long
+/// sum.
+bool canMultiplyByVectors(Level level, const Factor &matrix, const Factor &vectors);
+/// The bytes of the copy that vectors need which are not contiguous along the sum, or 0. The copy.
+size_t vectorCopyBytes(const Factor &matrix, const Factor &vectors);
+LeftTiles copyVectors(const Factor &vectors, char *to);
+/// The products of rows [begin, end) of a matrix with all vectors. `copy`, if there is one, is read
+/// in place of them.
+struct VectorTarget {
+  uint16_t *data;
+  const Line &rows, &vectors;
+};
+void multiplyByVectors(const Factor &matrix, const Factor &vectors, const LeftTiles *copy,
+                       int64_t begin, int64_t end, const VectorTarget &to);
+/// How many rows it computes together, at most, and with how many vectors.
+constexpr int64_t kVectorRows = 256, kMostVectors = 8;
 
 } // namespace xtensor::bfloat16

@@ -65,6 +65,8 @@ SIZES = [
     *[(1, 1, 1), (1, 7, 5), (7, 1, 5), (5, 7, 1), (17, 33, 65), (16, 32, 16), (40, 64, 34), (2, 31, 3), (33, 95, 100)],
     *[(0, 3, 4), (3, 0, 4), (3, 4, 0), (300, 17, 3), (3, 17, 300), (64, 1500, 65), (2100, 20, 9), (1, 300, 1000)],
     *[(8, 65, 31), (12, 300, 20), (23, 33, 48), (129, 1090, 70), (15, 520, 150), (31, 2, 97), (260, 35, 33)],
+    *[(3, 130, 300), (300, 257, 4), (8, 129, 70), (70, 128, 8), (2, 301, 65), (5, 301, 40), (600, 200, 7), (6, 131, 6)],
+    *[(4, 1030, 600), (600, 1031, 2), (40, 129, 3), (1, 1030, 600)],
     *[(1, 33, 300), (300, 33, 1), (1, 64, 32), (1001, 65, 1), (1, 5, 129), (129, 6, 1), (1, 2, 161), (1500, 1030, 1)],
 ]
 
@@ -101,7 +103,10 @@ def test_strides(rt: ctypes.CDLL, size: tuple[int, int, int]) -> None:
         assert (whole == 7).all()  # nothing else was written
 
 
-@pytest.mark.parametrize("size", [(9, 7, 33), (20, 65, 16), (70, 301, 40), (150, 33, 17), (3, 1025, 100)], ids=str)
+BESIDE = [(9, 7, 33), (20, 65, 16), (70, 301, 40), (150, 33, 17), (3, 1025, 100), (70, 129, 8)]
+
+
+@pytest.mark.parametrize("size", BESIDE, ids=str)
 def test_what_lies_beside_the_factors_is_not_read(rt: ctypes.CDLL, size: tuple[int, int, int]) -> None:
     m, k, n = size
     rng = np.random.default_rng(6)
@@ -129,11 +134,12 @@ def test_several_axes_that_one_stride_does_not_reach(rt: ctypes.CDLL) -> None:
 
 
 BATCHES = [(100, 16, 16, 16), (3, 130, 140, 150), (7, 5, 9, 33), (0, 4, 4, 4)]
+SEVERAL_VECTORS = [(5, 3, 200, 100), (6, 100, 200, 5), (3, 300, 130, 3)]
 VECTORS = [(40, 1, 65, 70), (41, 70, 65, 1), (3, 1, 1000, 2000), (3, 1, 0, 4), (5, 1, 7, 1)]
 
 
 @pytest.mark.parametrize("count", [1, 2])
-@pytest.mark.parametrize("size", [*BATCHES, *VECTORS], ids=str)
+@pytest.mark.parametrize("size", [*BATCHES, *VECTORS, *SEVERAL_VECTORS], ids=str)
 def test_batches(rt: ctypes.CDLL, size: tuple[int, int, int, int], count: int) -> None:
     rt.xt_set_num_threads(count)
     batch, m, k, n = size
@@ -187,7 +193,7 @@ def test_exact_sums_are_exact(rt: ctypes.CDLL) -> None:
 
 def test_threads_do_not_change_bits(rt: ctypes.CDLL) -> None:
     rng = np.random.default_rng(5)
-    for m, n in ((300, 260), (1, 1703), (1703, 1)):
+    for m, n in ((300, 260), (1, 1703), (1703, 1), (3, 1703), (1703, 6)):
         a, b = random(rng, m, 1700), random(rng, 1700, n)
         results = set()
         for count in (1, 2, 2, 3, 7):
