@@ -320,8 +320,10 @@ static void emitMatrixProduct(ContractOp op, Roles roles, Lowering &to) {
   to.setStored(op.getY(), emitLoops(op, inputs, loops, order, to), order);
 }
 
-/// Multiplications below which loops are faster than the call.
-static constexpr int64_t kSmallestProduct = 4096;
+/// Multiplications below which loops are faster than the call: of any product, and of one whose
+/// rows, columns and terms are at least `kLeastSide`. The loops lack full vectors for most of
+/// those.
+static constexpr int64_t kSmallestProduct = 4096, kSmallestCube = 1280, kLeastSide = 8;
 
 /// Whether the runtime has a routine for it, and it is large enough.
 static bool isBFloat16Product(ContractOp op, const Roles &roles, const Lowering &to) {
@@ -334,10 +336,15 @@ static bool isBFloat16Product(ContractOp op, const Roles &roles, const Lowering 
     return Amount(ShapedType::isDynamic(found) ? kOpenSide : found);
   };
   Amount work = 1;
-  for (ArrayRef<StringAttr> dims : {roles.left, roles.right, roles.contracted})
+  bool isCube = true;
+  for (ArrayRef<StringAttr> dims : {roles.left, roles.right, roles.contracted}) {
+    Amount side = 1;
     for (StringAttr dim : dims)
-      work *= size(dim);
-  return work >= kSmallestProduct;
+      side *= size(dim);
+    isCube = isCube && side >= kLeastSide;
+    work *= side;
+  }
+  return work >= (isCube ? kSmallestCube : kSmallestProduct);
 }
 
 /// The routine takes operands and the result as they are stored.

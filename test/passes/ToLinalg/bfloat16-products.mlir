@@ -38,13 +38,24 @@ func.func @open(%a: !xtensor.array<i: ?, k: 16, bf16>, %b: !xtensor.array<k: 16,
 
 // -----
 
-// Small products stay loops, and float16 has other instructions.
+// Of small products, those with few rows, columns or terms stay loops.
+// CHECK-LABEL: func.func @cube
+// CHECK: xtensor.library "xt_bfloat16_product"
+func.func @cube(%a: !xtensor.array<n: 9, i: 8, k: 20, bf16>, %b: !xtensor.array<n: 9, k: 20, j: 8, bf16>)
+    -> !xtensor.array<n: 9, i: 8, j: 8, bf16> {
+  %c = xtensor.contract %a, %b over [k] : !xtensor.array<n: 9, i: 8, k: 20, bf16>, !xtensor.array<n: 9, k: 20, j: 8, bf16>
+  return %c : !xtensor.array<n: 9, i: 8, j: 8, bf16>
+}
+
+// -----
+
+// Loops of few terms. float16 has other instructions.
 // CHECK-LABEL: func.func @not
 // CHECK-NOT: xtensor.library
-func.func @not(%a: !xtensor.array<i: 16, k: 15, bf16>, %b: !xtensor.array<k: 15, j: 16, bf16>,
+func.func @not(%a: !xtensor.array<i: 36, k: 7, bf16>, %b: !xtensor.array<k: 7, j: 16, bf16>,
                %d: !xtensor.array<i: 64, k: 64, f16>, %e: !xtensor.array<k: 64, j: 64, f16>)
-    -> (!xtensor.array<i: 16, j: 16, bf16>, !xtensor.array<i: 64, j: 64, f16>) {
-  %c = xtensor.contract %a, %b over [k] : !xtensor.array<i: 16, k: 15, bf16>, !xtensor.array<k: 15, j: 16, bf16>
+    -> (!xtensor.array<i: 36, j: 16, bf16>, !xtensor.array<i: 64, j: 64, f16>) {
+  %c = xtensor.contract %a, %b over [k] : !xtensor.array<i: 36, k: 7, bf16>, !xtensor.array<k: 7, j: 16, bf16>
   %f = xtensor.contract %d, %e over [k] : !xtensor.array<i: 64, k: 64, f16>, !xtensor.array<k: 64, j: 64, f16>
-  return %c, %f : !xtensor.array<i: 16, j: 16, bf16>, !xtensor.array<i: 64, j: 64, f16>
+  return %c, %f : !xtensor.array<i: 36, j: 16, bf16>, !xtensor.array<i: 64, j: 64, f16>
 }
