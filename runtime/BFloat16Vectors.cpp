@@ -186,9 +186,10 @@ void addAllColumns(const Factor &matrix, const Factor &vectors, int64_t begin, i
 
 using AddAllColumns = void (*)(const Factor &, const Factor &, int64_t, int64_t,
                                const VectorTarget &);
-constexpr int64_t kMostInColumns = 4;
+constexpr int64_t kMostInColumns = 6;
 constexpr AddAllColumns kAddAllColumns[kMostInColumns] = {addAllColumns<8, 1>, addAllColumns<4, 2>,
-                                                          addAllColumns<3, 3>, addAllColumns<3, 4>};
+                                                          addAllColumns<3, 3>, addAllColumns<3, 4>,
+                                                          addAllColumns<2, 5>, addAllColumns<2, 6>};
 
 } // namespace
 
