@@ -54,6 +54,14 @@ static void expand(Operation *op, function_ref<Real(Scalars &, ArrayRef<Real>)> 
   op->erase();
 }
 
+/// Whether all numbers are one finite constant.
+static bool isFiniteConstant(Value x) {
+  if (auto copies = x.getDefiningOp<vector::BroadcastOp>()) // as the emitter writes it
+    x = copies.getSource();
+  APFloat number(0.0);
+  return matchPattern(x, m_ConstantFloat(&number)) && number.isFinite();
+}
+
 /// y of `y < c ? c : y`, or of another comparison, c a finite constant. Null if x is something
 /// else.
 static Value unclamped(Value x, arith::CmpFPredicate predicate) {
@@ -62,10 +70,7 @@ static Value unclamped(Value x, arith::CmpFPredicate predicate) {
   bool isClamp = compare && compare.getPredicate() == predicate &&
                  compare.getLhs() == select.getFalseValue() &&
                  compare.getRhs() == select.getTrueValue();
-  APFloat bound(0.0);
-  isClamp =
-      isClamp && matchPattern(select.getTrueValue(), m_ConstantFloat(&bound)) && bound.isFinite();
-  return isClamp ? select.getFalseValue() : Value();
+  return isClamp && isFiniteConstant(select.getTrueValue()) ? select.getFalseValue() : Value();
 }
 
 /// gelu: `x ndtr(x)` of a finite x is shorter than ndtr(x), because it does not need both tails.

@@ -25,4 +25,24 @@ func.func @gelu(%z: vector<16xf32>) -> vector<16xbf16> {
   return %r : vector<16xbf16>
 }
 
+// The emitter of vectors writes a constant as copies of a number.
+// CHECK-LABEL: func.func @clamped_by_copies
+// CHECK: math.fma
+// CHECK: } else {
+// CHECK-NOT: arith.subf
+// CHECK: return
+func.func @clamped_by_copies(%z: vector<16xf32>) -> vector<16xf32> {
+  %fifteen = arith.constant 15.0 : f32
+  %most = vector.broadcast %fifteen : f32 to vector<16xf32>
+  %minus_fifteen = arith.constant -15.0 : f32
+  %least = vector.broadcast %minus_fifteen : f32 to vector<16xf32>
+  %above = arith.cmpf ogt, %z, %most : vector<16xf32>
+  %y = arith.select %above, %most, %z : vector<16xi1>, vector<16xf32>
+  %below = arith.cmpf olt, %y, %least : vector<16xf32>
+  %x = arith.select %below, %least, %y : vector<16xi1>, vector<16xf32>
+  %n = xtensor.elementary "ndtr" %x : vector<16xf32>
+  %p = arith.mulf %x, %n : vector<16xf32>
+  return %p : vector<16xf32>
+}
+
 }
