@@ -46,6 +46,7 @@ static void expand(Operation *op, function_ref<Real(Scalars &, ArrayRef<Real>)> 
   };
   Scalars s(op->getLoc(), b, op->getResult(0).getType(), /*fuses=*/true, call);
   s.roundsOnce = hasFma(op);
+  s.permutes = hasPermutes(op) && !s.wide;
   s.isRough = endsInBFloat16(op->getResult(0));
   SmallVector<Real> x;
   for (Value operand : op->getOperands())

@@ -128,8 +128,9 @@ def ExpandMath : Pass<"xtensor-expand-math", "::mlir::func::FuncOp"> {
     %p = math.fma ..
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
-                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def CallVectorLibrary : Pass<"xtensor-call-vector-library", "::mlir::ModuleOp"> {

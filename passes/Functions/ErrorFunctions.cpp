@@ -3,6 +3,9 @@
 // 1981); x^2 goes into the exponential exactly. Minimax coefficients, error below 2^-34 and 2^-27
 // (f32), 2^-68 and 2^-59 (f64).
 #include "Functions/Functions.h"
+#include "Functions/Pieces.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace xtensor;
@@ -116,25 +119,58 @@ static Real tailByErfc(Scalars &s, Real a) {
   return s.call("erfc", {z.hi}) * (0.5 - z.hi * lacking);
 }
 
+namespace {
+
+/// e^(-a^2 / 2) = (1 + beyond) 2^k.
+struct Exponential {
+  Real k, power, beyond;
+};
+
+} // namespace
+
+static Exponential exponentialOf(Scalars &s, Real a) {
+  // u = -a^2 - 2 k ln 2: the square is not rounded.
+  auto [k, power] = nearestPower(a * a, -0x1.71547652b82fep-1);
+  Real u = {math::FmaOp::create(s, (-a).value, a.value, (k * -0x1.62e4p0).value), &s};
+  u = multiplyAdd(k, s.real(-0x1.7f7d1cp-19), u);
+  return {k, power, u * s.evaluate({kBeyondHalf32, {}}, u)};
+}
+
+/// Of a from 3.3 on, with its exponential.
+static Real farTail(Scalars &s, Real a, const Exponential &e) {
+  Real m = s.evaluate({kFarTail32, {}}, 1.0 / (a * a)) / a;
+  // The power may be below all normal numbers: two factors.
+  Real half = floor(e.k * 0.5), y = multiplyAdd(m, e.beyond, m);
+  y = y * nearestPower(half, 1).second * nearestPower(e.k - half, 1).second;
+  return select(a > 14.5, 0.0, y);
+}
+
 /// The same of f32 on CPUs. Few vectors have lanes beyond 3.3. One chain of operations loses fewer
 /// digits of m than several.
 static Real tailByExp(Scalars &s, Real a) {
   Real center = a - 1.75, near = s.real(std::end(kNearTail32)[-1]);
   for (double c : llvm::drop_begin(llvm::reverse(kNearTail32)))
     near = multiplyAdd(near, center, s.real(c));
-  // u = -a^2 - 2 k ln 2: the square is not rounded.
-  auto [k, power] = nearestPower(a * a, -0x1.71547652b82fep-1);
-  Real u = {math::FmaOp::create(s, (-a).value, a.value, (k * -0x1.62e4p0).value), &s};
-  u = multiplyAdd(k, s.real(-0x1.7f7d1cp-19), u);
-  Real beyond = u * s.evaluate({kBeyondHalf32, {}}, u);
-  auto far = [&, k = k] {
-    Real m = s.evaluate({kFarTail32, {}}, 1.0 / (a * a)) / a;
-    // The power may be below all normal numbers: two factors.
-    Real half = floor(k * 0.5), y = multiplyAdd(m, beyond, m);
-    y = y * nearestPower(half, 1).second * nearestPower(k - half, 1).second;
-    return select(a > 14.5, 0.0, y);
-  };
-  return s.choose(a > 3.3, far, multiplyAdd(near, beyond, near) * power);
+  Exponential e = exponentialOf(s, a);
+  near = multiplyAdd(near, e.beyond, near) * e.power;
+  return s.choose(a > 3.3, [&] { return farTail(s, a, e); }, near);
+}
+
+/// The Taylor series of ndtr(-a). Those of its derivative, the density, are by p' = -a p.
+static void seriesOfTail(double a, MutableArrayRef<double> c) {
+  double last = 0, p = std::exp(-a * a / 2) * 0.3989422804014327;
+  c[0] = std::erfc(a * 0.7071067811865476) / 2;
+  for (unsigned n = 1; n < c.size(); ++n) {
+    c[n] = -p / n;
+    last = std::exchange(p, -(a * p + last) / n);
+  }
+}
+
+/// The same by pieces: error below 2^-26 of the result, or 2^-15 of it.
+static Real tailByPieces(Scalars &s, Real a) {
+  static const Pieces fine = makePieces(5, seriesOfTail), rough = makePieces(3, seriesOfTail);
+  auto far = [&] { return farTail(s, a, exponentialOf(s, a)); };
+  return s.choose(a >= kEndOfPieces, far, evaluate(s, s.isRough ? rough : fine, a));
 }
 
 // log2 ndtr(-a) up to 4, and 2^r for |r| <= 1/2: minimax, together below 2^-17.9 of the result.
@@ -153,6 +189,8 @@ static Real roughTail(Scalars &s, Real a) {
 static Real tailOf(Scalars &s, Real a) {
   if (s.wide || !s.roundsOnce)
     return tailByErfc(s, a);
+  if (s.permutes)
+    return tailByPieces(s, a);
   return s.isRough ? roughTail(s, a) : tailByExp(s, a);
 }
 

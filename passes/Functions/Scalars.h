@@ -60,6 +60,8 @@ public:
   bool fuses;
   /// Whether math.fma is one operation, and no call.
   bool roundsOnce = false;
+  /// Whether an instruction reads 16 lanes of f32 at places in 32: that of AVX-512.
+  bool permutes = false;
   /// Whether 16 digits of an f32 result are enough.
   bool isRough = false;
   /// f64.

@@ -1,7 +1,7 @@
 // Products with functions that the math dialect lacks, on a processor that multiplies and adds at once.
 // RUN: xtensor-opt %s --pass-pipeline='builtin.module(func.func(xtensor-expand-math))' | FileCheck %s
 
-module attributes {xtensor.processor = "cpu:x86-64-v4"} {
+module attributes {xtensor.processor = "cpu:x86-64-v3"} {
 // gelu: of a finite x, x ndtr(x) is the greater one of x and 0, less a product with the tail. If it
 // is rounded to 8 digits, one exponential of a polynomial is enough up to 4.
 // CHECK-LABEL: func.func @gelu
