@@ -33,9 +33,10 @@ static bool endsInBFloat16(Value x, int depth = 3) {
          });
 }
 
-/// Replaces an op by a function of passes/Functions. Functions of the math dialect that it is
-/// written with stay ops, which are expanded next.
-static void expand(Operation *op, function_ref<Real(Scalars &, ArrayRef<Real>)> function) {
+/// Replaces an op by a function of passes/Functions of these operands. Functions of the math
+/// dialect that it is written with stay ops, which are expanded next.
+static void expand(Operation *op, ValueRange operands,
+                   function_ref<Real(Scalars &, ArrayRef<Real>)> function) {
   OpBuilder b(op);
   auto call = [](Scalars &s, StringRef name, ArrayRef<Real> x) -> Real {
     OperationState state(s.getLoc(), ("math." + name).str());
@@ -49,43 +50,73 @@ static void expand(Operation *op, function_ref<Real(Scalars &, ArrayRef<Real>)> 
   s.permutes = hasPermutes(op) && !s.wide;
   s.isRough = endsInBFloat16(op->getResult(0));
   SmallVector<Real> x;
-  for (Value operand : op->getOperands())
+  for (Value operand : operands)
     x.push_back({operand, &s});
   op->getResult(0).replaceAllUsesWith(function(s, x).value);
   op->erase();
 }
 
-/// Whether all numbers are one finite constant.
-static bool isFiniteConstant(Value x) {
+/// The number that all lanes are, if it is finite.
+static std::optional<double> finiteConstant(Value x) {
   if (auto copies = x.getDefiningOp<vector::BroadcastOp>()) // as the emitter writes it
     x = copies.getSource();
   APFloat number(0.0);
-  return matchPattern(x, m_ConstantFloat(&number)) && number.isFinite();
+  if (!matchPattern(x, m_ConstantFloat(&number)) || !number.isFinite())
+    return std::nullopt;
+  return number.convertToDouble();
 }
 
-/// y of `y < c ? c : y`, or of another comparison, c a finite constant. Null if x is something
-/// else.
-static Value unclamped(Value x, arith::CmpFPredicate predicate) {
-  auto select = x ? x.getDefiningOp<arith::SelectOp>() : nullptr;
+namespace {
+
+/// `x < bound ? bound : x`, or of another comparison.
+struct Clamp {
+  Value x;
+  double bound;
+};
+
+} // namespace
+
+static std::optional<Clamp> clampOf(Value x, arith::CmpFPredicate predicate) {
+  auto select = x.getDefiningOp<arith::SelectOp>();
   auto compare = select ? select.getCondition().getDefiningOp<arith::CmpFOp>() : nullptr;
-  bool isClamp = compare && compare.getPredicate() == predicate &&
-                 compare.getLhs() == select.getFalseValue() &&
-                 compare.getRhs() == select.getTrueValue();
-  return isClamp && isFiniteConstant(select.getTrueValue()) ? select.getFalseValue() : Value();
+  if (!compare || compare.getPredicate() != predicate ||
+      compare.getLhs() != select.getFalseValue() || compare.getRhs() != select.getTrueValue())
+    return std::nullopt;
+  std::optional<double> bound = finiteConstant(select.getTrueValue());
+  return bound ? std::optional<Clamp>({select.getFalseValue(), *bound}) : std::nullopt;
 }
 
-/// gelu: `x ndtr(x)` of a finite x is shorter than ndtr(x), because it does not need both tails.
+/// `x > bound ? x : product`, if nothing else uses the product.
+static arith::SelectOp beyondBound(arith::MulFOp product, const Clamp &above) {
+  auto select = product->hasOneUse() ? dyn_cast<arith::SelectOp>(*product->user_begin()) : nullptr;
+  auto compare = select ? select.getCondition().getDefiningOp<arith::CmpFOp>() : nullptr;
+  bool isBeyond = compare && compare.getPredicate() == arith::CmpFPredicate::OGT &&
+                  compare.getLhs() == above.x && finiteConstant(compare.getRhs()) == above.bound &&
+                  select.getTrueValue() == above.x && select.getFalseValue() == product.getResult();
+  return isBeyond ? select : nullptr;
+}
+
+/// gelu: `x ndtr(x)` of a finite x is shorter than ndtr(x), because it does not need both tails. If
+/// x is clamped only where the tail is 0, no clamp is needed.
 static bool expandProduct(ElementaryOp op) {
   Value x = op.getOperands().front();
-  if (op.getFunction() != "ndtr" || !op->hasOneUse() || !hasFma(op) ||
-      !unclamped(unclamped(x, arith::CmpFPredicate::OLT), arith::CmpFPredicate::OGT))
+  if (op.getFunction() != "ndtr" || !op->hasOneUse() || !hasFma(op))
     return false;
+  std::optional<Clamp> below = clampOf(x, arith::CmpFPredicate::OLT);
+  std::optional<Clamp> above = below ? clampOf(below->x, arith::CmpFPredicate::OGT) : std::nullopt;
   auto product = dyn_cast<arith::MulFOp>(*op->user_begin());
-  if (!product || !llvm::is_contained(product->getOperands(), x))
+  if (!above || !product || !llvm::is_contained(product->getOperands(), x))
     return false;
-  product->setOperands({x, x});
+  auto times = [](Scalars &s, ArrayRef<Real> x) { return emitTimesNdtr(s, x.front()); };
+  double end = getElementTypeOrSelf(x).isF64() ? kEndOfTail64 : kEndOfTail32;
+  arith::SelectOp whole = beyondBound(product, *above);
+  if (whole && std::min(above->bound, -below->bound) >= end) {
+    expand(whole, above->x, times);
+    product.erase();
+  } else {
+    expand(product, x, times);
+  }
   op.erase();
-  expand(product, [](Scalars &s, ArrayRef<Real> x) { return emitTimesNdtr(s, x.front()); });
   return true;
 }
 
@@ -94,7 +125,7 @@ static void expand(ElementaryOp op) {
     return;
 #define XTENSOR_ELEMENTARY_FUNCTION(Op, name, arity, function, isShort)                            \
   if (op.getFunction() == name)                                                                    \
-    return expand(op, write<function, arity>);
+    return expand(op, op.getOperands(), write<function, arity>);
 #include "XTensor/XTensorElementwise.inc"
 }
 
@@ -290,11 +321,11 @@ struct ExpandMathPass : xtensor::impl::ExpandMathBase<ExpandMathPass> {
       expand(function);
     getOperation().walk([&](Operation *op) { // also those that functions above are written with
       if (isa<math::TanhOp>(op) && getElementTypeOrSelf(op->getResult(0).getType()).isF64())
-        expand(op, write<emitTanh, 1>);
+        expand(op, op->getOperands(), write<emitTanh, 1>);
       else if (isa<math::ExpM1Op>(op) && getElementTypeOrSelf(op->getResult(0).getType()).isF32())
-        expand(op, write<emitExpm1, 1>);
+        expand(op, op->getOperands(), write<emitExpm1, 1>);
       else if (isa<math::ExpOp>(op) && getElementTypeOrSelf(op->getResult(0).getType()).isF32())
-        expand(op, write<emitExp, 1>);
+        expand(op, op->getOperands(), write<emitExp, 1>);
     });
     for (Operation *op : exact)
       if (auto rest = dyn_cast<arith::RemFOp>(op))

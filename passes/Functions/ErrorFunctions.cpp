@@ -201,7 +201,9 @@ Real xtensor::emitNdtr(Scalars &s, Real x) {
 
 /// The greater one of x and 0, less |x| ndtr(-|x|). Results below all numbers are -0.0.
 Real xtensor::emitTimesNdtr(Scalars &s, Real x) {
-  Real a = abs(x), positive = select(x < -0.0, -0.0, x);
+  Real a = abs(x), end = s.real(s.pick(kEndOfTail32, kEndOfTail64));
+  a = select(a > end, end, a); // infinity times 0 would be NaN
+  Real positive = select(x < -0.0, -0.0, x);
   return multiplyAdd(-a, tailOf(s, a), positive);
 }
 

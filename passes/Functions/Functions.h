@@ -39,8 +39,10 @@ struct Decomposed {
 };
 Decomposed decompose(Scalars &s, Real x);
 
-/// x ndtr(x) of a finite x.
+/// x ndtr(x), and 0 at -infinity.
 Real emitTimesNdtr(Scalars &s, Real x);
+/// ndtr(-x) of such x, or greater ones, is 0.
+inline constexpr double kEndOfTail32 = 15, kEndOfTail64 = 39;
 
 /// -log x of a normal f64 between 0 and 1, on CPUs. The error is 2^-53 of it, or of 1 if this is
 /// greater.
