@@ -322,6 +322,9 @@ struct ExpandMathPass : xtensor::impl::ExpandMathBase<ExpandMathPass> {
     getOperation().walk([&](Operation *op) { // also those that functions above are written with
       if (isa<math::TanhOp>(op) && getElementTypeOrSelf(op->getResult(0).getType()).isF64())
         expand(op, op->getOperands(), write<emitTanh, 1>);
+      else if (isa<math::ErfOp>(op) && hasPermutes(op) &&
+               getElementTypeOrSelf(op->getResult(0).getType()).isF32())
+        expand(op, op->getOperands(), write<emitErf, 1>);
       else if (isa<math::ExpM1Op>(op) && getElementTypeOrSelf(op->getResult(0).getType()).isF32())
         expand(op, op->getOperands(), write<emitExpm1, 1>);
       else if (isa<math::ExpOp>(op) && getElementTypeOrSelf(op->getResult(0).getType()).isF32())

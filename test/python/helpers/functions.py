@@ -100,7 +100,14 @@ FUNCTIONS: dict[str, Function] = {
         domain=(1e-300, 1e300),
     ),
     "erf": Function(
-        scipy.special.erf, (5, 4), (1.5, 1.5), odd=True, precise=mpmath.erf, domain=(-30, 30), by="polynomial"
+        scipy.special.erf,
+        (2.5, 4),
+        (1.5, 1.5),
+        avx2=(5, 4),
+        odd=True,
+        precise=mpmath.erf,
+        domain=(-30, 30),
+        by="polynomial",
     ),
     "erfc": Function(scipy.special.erfc, (4, 6), (2, 2), precise=mpmath.erfc, domain=(-30, 30)),
     "erfcinv": Function(

@@ -228,23 +228,26 @@ LEVELS = pytest.mark.parametrize("level", ["x86-64", "x86-64-v3", "x86-64-v4"])
 
 @pytest.mark.cpu_only("processors are targets of the CPU")
 @LEVELS
-def test_gelu_of_every_bfloat16(level: str) -> None:
-    """16 digits of ndtr are enough for 8 of gelu, up to where its tail is below all numbers."""
+@pytest.mark.parametrize("name", ["erf", "gelu"])
+def test_functions_of_every_bfloat16(name: str, level: str) -> None:
+    """16 digits of erf and ndtr are enough for 8, up to where the tail of gelu is below all numbers."""
     if not xt._native.has_processor(level):
         pytest.skip(f"the processor is not {level}")
     words = np.arange(1 << 16, dtype="u4") << 16
     x = words.view("f4")
     x = x[np.isfinite(x)]
     spec = xt.spec(i=x.size, dtype="bfloat16")
-    gelu = xt.load(xt.export(xt.gelu, (spec,), c=False, targets=f"cpu:{level}"))
-    got = gelu(xt.array(x, dims="i").astype("bfloat16")).astype("f8").values
+    function = xt.load(xt.export(getattr(xt, name), (spec,), c=False, targets=f"cpu:{level}"))
+    got = function(xt.array(x, dims="i").astype("bfloat16")).astype("f8").values
     wide = x.astype("f8")
-    want = wide * np.where(wide < 0, np.exp(scipy.special.log_ndtr(wide)), scipy.special.ndtr(wide))
+    normal = np.where(wide < 0, np.exp(scipy.special.log_ndtr(wide)), scipy.special.ndtr(wide))
+    want = scipy.special.erf(wide) if name == "erf" else wide * normal
     exponent = np.floor(np.log2(np.maximum(np.abs(want), 2.0**-126)))
     assert np.max(np.abs(got - want) / 2.0 ** (exponent - 7)) <= 0.51
     np.testing.assert_array_equal(np.signbit(got), np.signbit(wide))
-    ends = gelu(xt.array(np.resize([np.inf, -np.inf, np.nan], x.size).astype("f4"), dims="i").astype("bfloat16"))
-    np.testing.assert_array_equal(ends.astype("f4").values[:3], np.array([np.inf, 0, np.nan], "f4"))
+    ends = function(xt.array(np.resize([np.inf, -np.inf, np.nan], x.size).astype("f4"), dims="i").astype("bfloat16"))
+    limits = {"erf": [1, -1, np.nan], "gelu": [np.inf, 0, np.nan]}[name]
+    np.testing.assert_array_equal(ends.astype("f4").values[:3], np.array(limits, "f4"))
 
 
 def test_a_product_with_ndtr_keeps_its_limits() -> None:
