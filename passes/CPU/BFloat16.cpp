@@ -1,9 +1,14 @@
 #include "CPU/BFloat16.h"
+#include "CPU/Processor.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
+using namespace xtensor;
 
 static bool isBFloat16(Type type) { return getElementTypeOrSelf(type).isBF16(); }
 
@@ -120,4 +125,71 @@ void xtensor::cpu::holdBFloat16AsBits(ModuleOp module) {
   }
   for (Use &use : uses)
     rewrite(use);
+}
+
+//===- rounding ------------------------------------------------------------===//
+
+static Value splat(ImplicitLocOpBuilder &b, Type words, int32_t word) {
+  TypedAttr value = b.getI32IntegerAttr(word);
+  if (auto vector = dyn_cast<VectorType>(words))
+    value = DenseElementsAttr::get(vector, Attribute(value));
+  return arith::ConstantOp::create(b, value);
+}
+
+/// By integer arithmetic, to nearest or else even. NaN keeps its sign and upper bits, as by the
+/// instruction, and the sum would overflow.
+static Value roundByIntegers(ImplicitLocOpBuilder &b, Value x, Type to) {
+  Type words = with(to, b.getI32Type());
+  auto all = [&](int32_t word) { return splat(b, words, word); };
+  auto upperHalf = [&](Value bits) { return arith::ShRUIOp::create(b, bits, all(16)); };
+  Value bits = arith::BitcastOp::create(b, words, x), upper = upperHalf(bits);
+  Value last = arith::AndIOp::create(b, upper, all(1));
+  Value sum = arith::AddIOp::create(b, arith::AddIOp::create(b, bits, last), all(0x7fff));
+  Value isNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, x, x);
+  Value quiet = arith::OrIOp::create(b, upper, all(0x40));
+  Value result = arith::SelectOp::create(b, isNaN, quiet, upperHalf(sum));
+  return arith::BitcastOp::create(b, to, arith::TruncIOp::create(b, bitsOf(to), result));
+}
+
+/// By the instruction, unless a lane is subnormal.
+static Value roundByInstruction(ImplicitLocOpBuilder &b, Value x, VectorType to) {
+  constexpr int32_t kSubnormals = 0x20; // a class of vfpclassps
+  auto call = [&](Type type, StringRef instruction, ValueRange operands) {
+    StringAttr name = b.getStringAttr(instruction);
+    return LLVM::CallIntrinsicOp::create(b, type, name, operands).getResult(0);
+  };
+  Value classes = LLVM::ConstantOp::create(b, b.getI32IntegerAttr(kSubnormals));
+  Value isSubnormal = call(to.clone(b.getI1Type()), "llvm.x86.avx512.fpclass.ps.512", {x, classes});
+  Value isAny = vector::ReductionOp::create(b, vector::CombiningKind::OR, isSubnormal);
+  auto branch = scf::IfOp::create(b, to, isAny, /*withElseRegion=*/true);
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(b, roundByIntegers(b, x, to));
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, call(to, "llvm.x86.avx512bf16.cvtneps2bf16.512", x));
+  return branch.getResult(0);
+}
+
+namespace {
+
+struct RoundToBFloat16 : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
+    Value x = op.getIn();
+    Type from = x.getType(), to = op.getType();
+    // Upstream's arithmetic, which makes all NaN equal, takes less time than `roundByIntegers`.
+    if (!getElementTypeOrSelf(from).isF32() || !isBFloat16(to) || !roundsToBFloat16(op))
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    auto lanes = dyn_cast<VectorType>(to);
+    bool hasInstruction = lanes && lanes.getShape() == ArrayRef<int64_t>(16);
+    rewriter.replaceOp(op, hasInstruction ? roundByInstruction(b, x, lanes)
+                                          : roundByIntegers(b, x, to));
+    return success();
+  }
+};
+
+} // namespace
+
+void xtensor::cpu::populateBFloat16RoundingPatterns(RewritePatternSet &patterns) {
+  patterns.add<RoundToBFloat16>(patterns.getContext(), /*benefit=*/2);
 }

@@ -65,6 +65,7 @@ struct ConvertToLLVMPass : xtensor::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
     populateSCFToControlFlowConversionPatterns(flow);
     populateMathToLibmConversionPatterns(flow);
     arith::populateExpandBFloat16Patterns(flow);
+    populateBFloat16RoundingPatterns(flow);
     flow.add<ExtendInSteps>(context);
     flowPatterns = std::make_shared<FrozenRewritePatternSet>(std::move(flow));
     arith::populateCeilFloorDivExpandOpsPatterns(all);
@@ -100,7 +101,7 @@ struct ConvertToLLVMPass : xtensor::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
     flow.addIllegalDialect<affine::AffineDialect, scf::SCFDialect>();
     // Else expm1(x) becomes exp(x) - 1, which has no digits left where x is small.
     flow.addIllegalOp<math::ExpM1Op>();
-    // Processors have an instruction for it that takes subnormal numbers for 0, or none at all.
+    // If processors have an instruction for it, it takes subnormal numbers for 0 (CPU/BFloat16.h).
     flow.addDynamicallyLegalOp<arith::TruncFOp>([](arith::TruncFOp op) {
       return !getElementTypeOrSelf(op.getType()).isBF16() ||
              !getElementTypeOrSelf(op.getIn().getType()).isF32();

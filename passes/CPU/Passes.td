@@ -49,7 +49,8 @@ def ConvertToLLVM : Pass<"xtensor-to-llvm", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::LLVM::LLVMDialect",
-                           "::mlir::cf::ControlFlowDialect"];
+                           "::mlir::cf::ControlFlowDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def EmitVectors : Pass<"xtensor-emit-vectors", "::mlir::ModuleOp"> {

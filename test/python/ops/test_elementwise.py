@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -251,6 +252,31 @@ def test_masks_of_16_bits(to: str) -> None:
         np.testing.assert_array_equal(wide(xt.jit(f)(x, y)), values < 3)
     floored = xt.jit(lambda x, y: xt.minimum(x >= 3, y))(x, y)
     np.testing.assert_array_equal(wide(floored), values >= 3)
+
+
+CPUINFO = Path("/proc/cpuinfo")
+HAS_AVX512_BF16 = CPUINFO.exists() and "avx512_bf16" in CPUINFO.read_text().split()
+
+
+@pytest.mark.cpu_only("NaN of devices has other bits")
+def test_bfloat16_is_rounded_by_bits() -> None:
+    """To nearest or else even, subnormal numbers too. By AVX512-BF16, NaN keeps its sign and upper bits."""
+    upper = np.arange(1 << 16, dtype="u4") << 16
+    bits = np.concatenate([upper | lower for lower in (0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFFF)])
+    bits = np.random.default_rng(0).permutation(bits)  # vectors with and without subnormal numbers
+    bits = np.concatenate([bits, np.sort(bits)[:-7]])
+    is_nan = (bits & 0x7FFFFFFF) > 0x7F800000
+    nan = bits >> 16 | 0x40 if HAS_AVX512_BF16 else 0x7FC0
+    want = np.where(is_nan, nan, (bits.astype("u8") + 0x7FFF + (bits >> 16 & 1)) >> 16)
+    got = xt.jit(lambda x: x.astype("bfloat16"))(xt.array(bits.view("f4"), dims="i")).values
+    np.testing.assert_array_equal(got.view("u2"), want.astype("u2"))
+
+
+@pytest.mark.cpu_only("the instruction is one of x86-64")
+@pytest.mark.skipif(not HAS_AVX512_BF16, reason="the processor has no AVX512-BF16")
+def test_bfloat16_is_rounded_by_the_instruction() -> None:
+    x = xt.zeros(i=1000, dtype="bfloat16")
+    assert "vcvtneps2bf16" in xt.jit(lambda x: x + x).lower(x).as_text("asm")
 
 
 @pytest.mark.parametrize("dynamic", [(), ("i", "j")])
