@@ -201,7 +201,7 @@ void WindowProductEmitter::over(ArrayRef<unsigned> loops, Body body) {
 void WindowProductEmitter::emit() {
   OpBuilder::InsertionGuard guard(b);
   for (const Access &access : stage.operands) {
-    if (access.base)
+    if (access.base) // else the operand only gives a size
       views.flat(access.base);
     linear.push_back(access.offset.materialize(b, loc));
   }

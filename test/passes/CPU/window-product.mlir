@@ -124,3 +124,26 @@ func.func @one_place(%x: memref<784x64xf32>, %k: memref<1x64x64xf32>, %y: memref
   }
   return
 }
+
+// -----
+
+// Operands that only give sizes of loops are not read.
+// CHECK-LABEL: func.func @sizes_alone
+// CHECK-SAME: %[[X:.*]]: memref<18xf32>, %[[K:.*]]: memref<3xf32>, %[[SIZE:.*]]: memref<3xf32>,
+// CHECK-NOT: %[[SIZE]]
+// CHECK: arith.addf {{.*}} fastmath<contract>
+// CHECK-NOT: %[[SIZE]]
+// CHECK: return
+func.func @sizes_alone(%x: memref<18xf32>, %k: memref<3xf32>, %size: memref<3xf32>, %y: memref<16xf32>) {
+  linalg.generic {
+      indexing_maps = [affine_map<(t, a) -> (t + a)>, affine_map<(t, a) -> (-a + 2)>, affine_map<(t, a) -> (a)>,
+                       affine_map<(t, a) -> (t)>],
+      iterator_types = ["parallel", "reduction"]}
+      ins(%x, %k, %size : memref<18xf32>, memref<3xf32>, memref<3xf32>) outs(%y : memref<16xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}

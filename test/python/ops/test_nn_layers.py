@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.signal
 import xtensor as xt
 from composites import Composites, Row, spread
 from xtensor.nn import attending
@@ -213,6 +214,15 @@ def test_scaled_losses_keep_small_gradients() -> None:
 
 
 # -- other properties and errors --------------------------------------------------------------------------------------
+
+
+def test_conv_transpose_of_arrays_without_channels() -> None:
+    """The sum over both windows has operands that only give the kernel's sizes."""
+    rng = np.random.default_rng(0)
+    x, k = rng.standard_normal((4, 5)).astype("f4"), rng.standard_normal((2, 3)).astype("f4")
+    got = xt.nn.conv_transpose(xt.array(x, ("h", "w")), xt.array(k, ("kh", "kw")), {"h": "kh", "w": "kw"})
+    assert got.dims == ("h", "w")
+    np.testing.assert_allclose(got.values, scipy.signal.convolve2d(x, k), rtol=1e-5, atol=1e-6)
 
 
 def test_conv_transpose_is_the_transpose_of_conv() -> None:
