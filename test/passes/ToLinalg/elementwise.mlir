@@ -97,3 +97,21 @@ func.func @dynamic(%x: !xtensor.array<n: ?, i: 3, f32>) -> !xtensor.array<n: ?, 
   %1 = xtensor.div %0, %f : !xtensor.array<n: ?, i: 3, f32>, !xtensor.array<f32>
   return %1 : !xtensor.array<n: ?, i: 3, f32>
 }
+
+// -----
+
+// Factors by column first: the type has the columns first, but the product is stored as the array
+// is, and only what must have the order of the type is transposed.
+// CHECK-DAG: #[[ID:.*]] = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-DAG: #[[COLUMN:.*]] = affine_map<(d0, d1) -> (d1)>
+// CHECK-LABEL: func.func @factors_of_columns
+// CHECK: tensor.empty() : tensor<8x4xf32>
+// CHECK: linalg.generic {indexing_maps = [#[[COLUMN]], #[[ID]], #[[ID]]]
+// CHECK: tensor.collapse_shape {{.*}} {{\[}}[0, 1]] : tensor<8x4xf32> into tensor<32xf32>
+// CHECK-NOT: linalg.generic
+func.func @factors_of_columns(%s: !xtensor.array<c: 4, f32>, %x: !xtensor.array<r: 8, c: 4, f32>)
+    -> !xtensor.array<rc: 32, f32> {
+  %1 = xtensor.mul %s, %x : !xtensor.array<c: 4, f32>, !xtensor.array<r: 8, c: 4, f32>
+  %2 = xtensor.merge %1 [r, c] into rc : !xtensor.array<c: 4, r: 8, f32>
+  return %2 : !xtensor.array<rc: 32, f32>
+}
