@@ -142,14 +142,21 @@ SharedDims SharedDims::merged(const SharedDims &other,
   return result;
 }
 
-/// The map of an operand of the highest rank, outputs first: the order in
-/// which memory is walked.
+/// The map of an operand of the highest rank: the order in which memory is walked. Of several, an
+/// output, else one of the widest elements: a mask follows what it masks.
 static AffineMap storageMap(linalg::GenericOp op) {
   AffineMap best;
+  std::pair<unsigned, unsigned> most;
   for (OpOperand &operand : llvm::reverse(op->getOpOperands())) {
     AffineMap map = op.getMatchingIndexingMap(&operand);
-    if (!best || map.getNumResults() > best.getNumResults())
+    Type element = getElementTypeOrSelf(operand.get());
+    bool isOutput = op.isDpsInit(&operand) || !element.isIntOrFloat();
+    std::pair<unsigned, unsigned> weight(map.getNumResults(),
+                                         isOutput ? UINT_MAX : element.getIntOrFloatBitWidth());
+    if (!best || weight > most) {
       best = map;
+      most = weight;
+    }
   }
   return best;
 }

@@ -150,6 +150,27 @@ func.func @long_columns(%x: tensor<1024x512xf32>, %s: tensor<512xf32>, %m: tenso
 
 // -----
 
+// The same behind a mask that is stored the other way: the wider elements say what a row is.
+// CHECK-LABEL: func.func @behind_a_turned_mask
+// CHECK-SAME: (%[[X:.*]]: tensor<1024x512xf32>, %[[M:.*]]: tensor<512x1024xi8>
+// CHECK-DAG: tensor.expand_shape %[[X]] {{\[\[}}0, 1], [2]] output_shape [32, 32, 512]
+// CHECK-DAG: tensor.expand_shape %[[M]] {{\[\[}}0], [1, 2]] output_shape [512, 32, 32]
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction", "parallel"]}
+func.func @behind_a_turned_mask(%x: tensor<1024x512xf32>, %m: tensor<512x1024xi8>, %s: tensor<512xf32>) -> tensor<512xf32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (j)>], iterator_types = ["reduction", "parallel"]} ins(%x, %m : tensor<1024x512xf32>, tensor<512x1024xi8>) outs(%s : tensor<512xf32>) {
+  ^bb0(%a: f32, %b: i8, %o: f32):
+    %c0 = arith.constant 0 : i8
+    %zero = arith.constant 0.0 : f32
+    %on = arith.cmpi ne, %b, %c0 : i8
+    %v = arith.select %on, %a, %zero : f32
+    %r = arith.addf %o, %v : f32
+    linalg.yield %r : f32
+  } -> tensor<512xf32>
+  return %0 : tensor<512xf32>
+}
+
+// -----
+
 // What a running combination shows is added up along it first, where it is made.
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #last = affine_map<(d0, d1) -> (d1)>
