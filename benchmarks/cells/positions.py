@@ -112,6 +112,16 @@ def _numpy_columns(kind: str) -> Function:
     return call
 
 
+_SORTED = (
+    ((1000, 1000), 1),
+    ((1000, 1000), 0),
+    ((1 << 20,), 0),
+    ((100_000, 8), 1),
+    ((100_000, 32), 1),
+    ((10_000, 100), 1),
+)  # sizes, and the axis that is sorted
+
+
 def sorting() -> Iterator[Case]:
     for sizes, k in (((1000, 1000), 10), ((1 << 20,), 10), ((10_000, 100), 10), ((100, 10_000), 100)):
         for dtype in ("f4", "bf16"):
@@ -122,7 +132,7 @@ def sorting() -> Iterator[Case]:
                 jax=lambda m, x, k=k: lax().top_k(x, k),
                 torch=lambda m, x, k=k: m.topk(x, k),
             )
-    for sizes, axis in (((1000, 1000), 1), ((1000, 1000), 0), ((1 << 20,), 0), ((100_000, 8), 1)):
+    for sizes, axis in _SORTED:
         dim = "ab"[axis]
         yield case(
             f"sort {dim}",
