@@ -127,6 +127,23 @@ def test_many_short_rows_with_equal_elements(dtype: str) -> None:
         np.testing.assert_array_equal(least.values, np.take_along_axis(x, back, 1))
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u2", "f2", "f4", "f8", "i8"])
+def test_values_of_rows_side_by_side(dtype: str) -> None:
+    """Squares of 16 columns, whole and not, merged; blocks of 16 rows, whole and not, of any stride."""
+    for n in (5, 17, 31, 33, 48, 97, 130, 256, 300, 513, 1000):
+        for rows in (7, 8, 23):
+            x = np.stack([np.roll(_rows(dtype, n)[i % 2], i) for i in range(rows)])
+            order = np.argsort(x, 1, kind="stable")
+            want, bits = np.take_along_axis(x, order, 1), f"u{x.dtype.itemsize}"
+            down = np.take_along_axis(x, backwards(x, 1), 1)
+            for dims in (("b", "t"), ("t", "b")):
+                t = xt.array(x, ("b", "t")).transpose(*dims)
+                found = xt.sort(t, "t").transpose("b", "t").values
+                np.testing.assert_array_equal(found.view(bits), want.view(bits))
+                found = xt.sort(t, "t", descending=True).transpose("b", "t").values
+                np.testing.assert_array_equal(found, down)
+
+
 def test_rows_of_any_stride_on_several_threads() -> None:
     x = np.random.default_rng(0).normal(size=(40, 300, 7)).astype("f4")
     t = xt.array(x, ("a", "b", "c"))
