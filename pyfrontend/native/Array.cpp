@@ -327,8 +327,7 @@ PyMethodDef functions[] = {
      "from_scalar(number, dtype)\n--\n\nA Python number as an array without dims."},
     {"filled", (PyCFunction)(void *)filled, METH_FASTCALL,
      "filled(sizes, number, dtype)\n--\n\nA small array of the CPU with sizes by dim and one "
-     "number "
-     "everywhere. None for anything else, and where something is wrong."},
+     "number everywhere. None for anything else, and where something is wrong."},
     {"as_numpy", asNumpy, METH_O,
      "as_numpy(array)\n--\n\nA read-only NumPy array over the same memory."},
     {"from_buffer", (PyCFunction)(void *)fromBuffer, METH_VARARGS | METH_KEYWORDS,
