@@ -49,21 +49,14 @@ static bool keepsBits(CastOp op) {
 /// The order in which the result is stored: its type's, unless this comes from an operand with
 /// fewer dims. A product of factors by channel and an array (batch, row, channel) has the type
 /// (channel, batch, row): in that order, it would be stored as the transposed array.
-static Names storageOrder(ArrayType type, ArrayRef<Value> operands, ArrayRef<View> inputs) {
+static Names storageOrder(ArrayType type, ArrayRef<Value> operands) {
   Names order(type.getDimNames());
-  if (llvm::any_of(operands,
-                   [&](Value v) { return arrayType(v).getDimNames() == ArrayRef(order); }))
+  auto hasOrder = [&](Value v) { return arrayType(v).getDimNames() == ArrayRef(order); };
+  auto isWhole = [&](Value v) { return arrayType(v).getRank() == type.getRank(); };
+  auto whole = llvm::find_if(operands, isWhole);
+  if (whole == operands.end() || llvm::any_of(operands, hasOrder))
     return order;
-  for (auto [operand, view] : llvm::zip_equal(operands, inputs)) {
-    if (arrayType(operand).getRank() != type.getRank())
-      continue;
-    if (view.kind != View::Tensor || !view.map.isPermutation())
-      return Names(arrayType(operand).getDimNames());
-    return llvm::map_to_vector(view.map.getResults(), [&](AffineExpr expr) {
-      return order[cast<AffineDimExpr>(expr).getPosition()];
-    });
-  }
-  return order;
+  return Names(arrayType(*whole).getDimNames());
 }
 
 void xtensor::lowerElementwise(Operation *op, Lowering &to) {
@@ -93,7 +86,7 @@ void xtensor::lowerElementwise(Operation *op, Lowering &to) {
     auto numbers = llvm::map_to_vector(inputs, [](const View &view) { return view.source; });
     return to.setScalar(op->getResult(0), emitted(to.b, to.loc(), numbers));
   }
-  Names order = storageOrder(type, operands, inputs);
+  Names order = storageOrder(type, operands);
   if (type.getDimNames() == ArrayRef(order))
     return to.setTensor(op->getResult(0), to.elementwise(type, inputs, emitted));
   inputs = llvm::map_to_vector(operands, [&](Value v) { return to.access(v, order); });
