@@ -13,7 +13,7 @@ import numpy as np
 from .. import _native
 from ..base import tree
 from ..base.calls import shown, with_article
-from ..base.dims import describe, describe_array
+from ..base.dims import describe, describe_array, suggestion
 from ..base.errors import ArgumentError, ArgumentTypeError, SizeError
 from ..base.identity import identity
 from ..base.refusals import not_an_array, unnamed
@@ -97,7 +97,8 @@ class StaticNames:
             if isinstance(which, str):
                 if which not in known and not takes_any:
                     raise ArgumentError(
-                        f"xt.jit({option}={static!r}): {name_of(fn)} has no parameter {which!r}; it has {sorted(known)}"
+                        f"xt.jit({option}={static!r}): {name_of(fn)} has no parameter {which!r}; it has "
+                        f"{', '.join(repr(p.name) for p in parameters) or 'none'}{suggestion(which, sorted(known))}"
                     )
                 self.names.add(which)
                 if which in positional:

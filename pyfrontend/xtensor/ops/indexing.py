@@ -398,7 +398,10 @@ def keyed(x: Any, key: Any) -> dict[str, Any]:
     dims = tuple(x.dims)
     count = len(parts) - len(dots)
     if count > len(dims):
-        raise fail(IndexError_, "isel", f"{count} indices for {len(dims)} dims {dims}")
+        raise fail(
+            IndexError_, "isel", f"{count} indices for {len(dims)} dims {dims}", x,
+            instead="Give each dim one index at most, or name the dims: x.isel(dim=..)",
+        )  # fmt: skip
     if dots:
         parts[dots[0] : dots[0] + 1] = [slice(None)] * (len(dims) - count)
     return {d: part for d, part in zip(dims, parts, strict=False) if not _is_full(part)}

@@ -138,7 +138,10 @@ def _mask_positions(name: str, x: Any, dim: str, mask: np.ndarray, dims: tuple[s
             instead=f"A mask has one dim, named {dim!r}; x.where(mask) keeps the shape",
         )  # fmt: skip
     if x.sizes[dim] != mask.size:
-        raise fail(SizeError, name, f"the mask has size {mask.size}, dim {dim!r} has {x.sizes[dim]}")
+        raise fail(
+            SizeError, name, f"the mask has size {mask.size}, dim {dim!r} has {x.sizes[dim]}", x,
+            instead=f"A mask has one element for each of dim {dim!r}",
+        )  # fmt: skip
     return np.flatnonzero(mask)
 
 

@@ -546,6 +546,9 @@ def test_words_and_orders_of_other_libraries() -> None:
         (lambda: xt.vjp(xt.sin, X)[1](xt.ones(s=2)), xt.DimensionError, r"Where it was broadcast, write .sum\('s'\)"),
         (lambda: xt.vectorize(lambda x: x, "batch")(X), xt.DimensionError, r"^xt.vectorize: no argument"),
         (lambda: xt.jit(lambda x: x, static="n"), xt.ArgumentError, r"^xt.jit\(static='n'\): .* has no parameter 'n'"),
+        (lambda: xt.jit(lambda x, mode: x, static="mdoe"), xt.ArgumentError, "it has 'x', 'mode'; did you mean 'mode'"),
+        (lambda: X[np.ones(7, bool)], xt.SizeError, r"\(operands: .*\(time: 4, space: 3\)\)\. A mask has one"),
+        (lambda: X[0, 1, 2], xt.IndexError, r"\(operands: .*\(time: 4, space: 3\)\)\. Give each dim one index at most"),
     ]
     for call, kind, message in refused:
         with pytest.raises(kind, match=message):
