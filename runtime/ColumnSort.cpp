@@ -25,7 +25,7 @@ struct Network {
 
 template <typename Key, int lanes>
 struct Lanes {
-  typedef Key Vector __attribute__((vector_size(lanes * sizeof(Key)), aligned(sizeof(Key))));
+  typedef Key Vector __attribute__((vector_size(lanes * sizeof(Key))));
 };
 
 template <typename Vector>

@@ -10,7 +10,7 @@ constexpr int64_t kLongestColumn = sizeof(Key) < 8 ? 1024 : 512;
 /// With fewer rows, too many lanes have nothing to do.
 constexpr int64_t kLeastColumns = 8;
 
-/// Room for some rows, and for their columns.
+/// Room for some rows, and for their columns, in memory that is aligned as vectors are.
 template <typename Key>
 struct ColumnRoom {
   /// From one row to the next. Columns are made of squares.
