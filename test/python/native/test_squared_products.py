@@ -35,7 +35,8 @@ def squared(rt: ctypes.CDLL, a: np.ndarray, start: np.ndarray | None = None, gap
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_all_sizes(rt: ctypes.CDLL, order: str, dtype: str, threads: int) -> None:
-    """Sums err by at most k units, of the sum of magnitudes. Both triangles have the same bits."""
+    """Sums err by at most k units, of the sum of magnitudes. Where a half is computed, both triangles have the same
+    bits."""
     rt.xt_set_num_threads(threads)
     rng = np.random.default_rng(0)
     for n, k in ((63, 64), (64, 63), (64, 64), (64, 5000), (131, 70), (200, 300), (301, 1)):
@@ -47,7 +48,7 @@ def test_all_sizes(rt: ctypes.CDLL, order: str, dtype: str, threads: int) -> Non
             exact = wide @ wide.T + (0 if old is None else old)
             most = abs(wide) @ abs(wide.T) + (0 if old is None else abs(old))
             assert (abs(exact - y) <= (k + 1) * np.finfo(dtype).eps * most).all(), (n, k)
-            if old is None:
+            if old is None and min(n, k) >= 64:  # kLeastSquared of runtime/Gemm.cpp
                 np.testing.assert_array_equal(y, y.T)
 
 
