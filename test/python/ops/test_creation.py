@@ -133,6 +133,7 @@ def test_a_name_is_text() -> None:
         xt.array(np.ones(2), dims="a\ud800")
 
 
+@pytest.mark.cpu_only("arrays of devices are made by their programs")
 def test_small_arrays_are_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def slow(*args: Any, **kwargs: Any) -> Any:
         raise AssertionError("it took the slow path")
@@ -153,6 +154,7 @@ def test_small_arrays_are_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
             assert (x.sizes, x.dtype) == (sizes, want.dtype)
 
 
+@pytest.mark.cpu_only("arrays of devices are made by their programs")
 def test_short_ranges_are_those_of_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     def slow(*args: Any, **kwargs: Any) -> Any:
         raise AssertionError("it took the slow path")
