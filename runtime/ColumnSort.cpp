@@ -224,6 +224,12 @@ XT_INLINE bool readColumns(const Rows &rows, int64_t count, Key *const *x, bool 
   return order.infinity && odd;
 }
 
+template <typename Key>
+XT_INLINE void columnsToRows(const ColumnRoom<Key> &room) {
+  for (int64_t i = 0; i < room.padded; i += kRowsAtOnce)
+    transposeSquare(room.columns + i * kRowsAtOnce, kRowsAtOnce, room.rows + i, room.padded);
+}
+
 /// Writes the rows whose columns are sorted.
 template <typename Key>
 XT_INLINE void writeColumns(const Rows &rows, int64_t count, Key *const *y, bool areNeighbours,
@@ -240,8 +246,7 @@ XT_INLINE void writeColumns(const Rows &rows, int64_t count, Key *const *y, bool
         first[i * out + r] = columns[i * kRowsAtOnce + r];
     return;
   }
-  for (int64_t i = 0; i < padded; i += kRowsAtOnce)
-    transposeSquare(columns + i * kRowsAtOnce, kRowsAtOnce, room.rows + i, padded);
+  columnsToRows(room);
   for (int64_t r = 0; r < count; ++r) {
     Key *to = y[r];
     const Key *from = room.rows + r * padded;
@@ -263,9 +268,7 @@ XT_INLINE bool sortColumns(const Rows &rows, int64_t count, Key *const *x, bool 
     writeColumns(rows, count, y, areOutColumns, room);
     return true;
   }
-  const int64_t padded = room.padded;
-  for (int64_t i = 0; i < padded; i += kRowsAtOnce)
-    transposeSquare(room.columns + i * kRowsAtOnce, kRowsAtOnce, room.rows + i, padded);
+  columnsToRows(room);
   return false;
 }
 
@@ -280,29 +283,17 @@ XT_COLUMNS_OF(uint32_t)
 XT_COLUMNS_OF(uint64_t)
 #undef XT_COLUMNS_OF
 
+} // namespace
+
 template <typename Key>
-bool sortRowsOf(const Rows &rows, int64_t row, int64_t count, const ColumnRoom<Key> &room) {
+bool xt_sort_columns(const Rows &rows, int64_t row, int64_t count, const ColumnRoom<Key> &room) {
   Key *x[kRowsAtOnce], *y[kRowsAtOnce];
   bool areInColumns = findRows(rows.x, row, count, x),
        areOutColumns = findRows(rows.y, row, count, y);
   return sortBlock(rows, count, x, areInColumns, y, areOutColumns, room);
 }
 
-} // namespace
-
-bool xt_sort_columns(const Rows &rows, int64_t row, int64_t count,
-                     const ColumnRoom<uint8_t> &room) {
-  return sortRowsOf(rows, row, count, room);
-}
-bool xt_sort_columns(const Rows &rows, int64_t row, int64_t count,
-                     const ColumnRoom<uint16_t> &room) {
-  return sortRowsOf(rows, row, count, room);
-}
-bool xt_sort_columns(const Rows &rows, int64_t row, int64_t count,
-                     const ColumnRoom<uint32_t> &room) {
-  return sortRowsOf(rows, row, count, room);
-}
-bool xt_sort_columns(const Rows &rows, int64_t row, int64_t count,
-                     const ColumnRoom<uint64_t> &room) {
-  return sortRowsOf(rows, row, count, room);
-}
+template bool xt_sort_columns(const Rows &, int64_t, int64_t, const ColumnRoom<uint8_t> &);
+template bool xt_sort_columns(const Rows &, int64_t, int64_t, const ColumnRoom<uint16_t> &);
+template bool xt_sort_columns(const Rows &, int64_t, int64_t, const ColumnRoom<uint32_t> &);
+template bool xt_sort_columns(const Rows &, int64_t, int64_t, const ColumnRoom<uint64_t> &);

@@ -26,13 +26,8 @@ struct ColumnRoom {
         columns(rows + kRowsAtOnce * padded) {}
 };
 
-// Sorts `count` rows from `row` on, at most kRowsAtOnce, and writes them. Returns false if one has
-// a negative zero or NaN, whose bits are not those of its key: then nothing is written, and the
-// rows of the room are the sorted keys.
-bool xt_sort_columns(const Rows &rows, int64_t row, int64_t count, const ColumnRoom<uint8_t> &room);
-bool xt_sort_columns(const Rows &rows, int64_t row, int64_t count,
-                     const ColumnRoom<uint16_t> &room);
-bool xt_sort_columns(const Rows &rows, int64_t row, int64_t count,
-                     const ColumnRoom<uint32_t> &room);
-bool xt_sort_columns(const Rows &rows, int64_t row, int64_t count,
-                     const ColumnRoom<uint64_t> &room);
+/// Sorts `count` rows from `row` on, at most kRowsAtOnce, and writes them. Returns false if one has
+/// a negative zero or NaN, whose bits are not those of its key: then nothing is written, and the
+/// rows of the room are the sorted keys.
+template <typename Key>
+bool xt_sort_columns(const Rows &rows, int64_t row, int64_t count, const ColumnRoom<Key> &room);

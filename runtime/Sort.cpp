@@ -242,13 +242,12 @@ XT_CLONES void sortColumns(uint64_t *keys, int64_t apart, const Network &network
   }
 }
 
-/// Sorts rows from `begin` to `end`; `write` gets the first one of a block, how many they are, and
-/// their positions, as columns.
-template <typename Key, typename Write>
-void sortShort(const Rows &job, int64_t begin, int64_t end, Write write) {
+/// Writes the first positions of rows from `begin` to `end`.
+template <typename Key>
+void argsortShort(const Job &job, int64_t begin, int64_t end) {
   constexpr int64_t kMost = kSideBySide * kRowsAtOnce;
   constexpr bool hasRoom = sizeof(Key) <= sizeof(uint32_t); // for positions in words of keys
-  const int64_t n = job.size;
+  const int64_t n = job.size, wanted = std::min(job.wanted, n), out = job.out();
   const Network network(n);
   Key keys[kMost];
   uint64_t words[hasRoom ? kMost : 2 * kMost] = {}, *positions = hasRoom ? words : words + kMost;
@@ -269,13 +268,12 @@ void sortShort(const Rows &job, int64_t begin, int64_t end, Write write) {
       sortColumns(words, network);
     else
       sortColumns(words, kMost, network);
-    write(block, rows, positions);
+    for (int64_t r = 0; r < rows; ++r) {
+      int64_t *y = static_cast<int64_t *>(job.y->data) + xt_row_offset(job.y, block + r);
+      for (int64_t i = 0; i < wanted; ++i)
+        y[i * out] = int64_t(positions[i * kRowsAtOnce + r] & (kSideBySide - 1));
+    }
   }
-}
-
-/// The position in a place of a row, of those that `sortShort` gives.
-XT_INLINE int64_t shortPosition(const uint64_t *positions, int64_t row, int64_t place) {
-  return int64_t(positions[place * kRowsAtOnce + row] & (kSideBySide - 1));
 }
 
 //===- rows of positions ---------------------------------------------------===//
@@ -284,15 +282,7 @@ template <typename Key>
 void argsortRows(void *context, int64_t begin, int64_t end) {
   const Job &job = *static_cast<const Job *>(context);
   if (job.size <= kSideBySide)
-    return sortShort<Key>(
-        job, begin, end, [&](int64_t block, int64_t rows, const uint64_t *positions) {
-          const int64_t wanted = std::min(job.wanted, job.size), out = job.out();
-          for (int64_t r = 0; r < rows; ++r) {
-            int64_t *y = static_cast<int64_t *>(job.y->data) + xt_row_offset(job.y, block + r);
-            for (int64_t i = 0; i < wanted; ++i)
-              y[i * out] = shortPosition(positions, r, i);
-          }
-        });
+    return argsortShort<Key>(job, begin, end);
   const int64_t n = job.size, atOnce = job.atOnce(end - begin);
   bool isChosen = job.wanted < n && (xt_sorts_by_vectors() ? n > kShort : n < kRadix);
   isChosen |= job.wanted < n && job.wanted * kChosenPart <= n;
