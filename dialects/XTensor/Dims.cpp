@@ -60,14 +60,14 @@ ArrayType xtensor::minus(ArrayType type, ArrayRef<Attribute> dims) {
   return filtered(type, [&](StringAttr name) { return !llvm::is_contained(dims, name); });
 }
 
+ArrayType xtensor::reordered(ArrayType type, ArrayRef<StringAttr> dims) {
+  auto shape = llvm::map_to_vector(dims, [&](StringAttr dim) { return type.getSize(dim); });
+  return ArrayType::get(type.getContext(), dims, shape, type.getElementType());
+}
+
 ArrayType xtensor::reordered(ArrayType type, ArrayRef<Attribute> dims) {
-  SmallVector<StringAttr> names;
-  SmallVector<int64_t> shape;
-  for (Attribute dim : dims) {
-    names.push_back(cast<StringAttr>(dim));
-    shape.push_back(type.getSize(dim));
-  }
-  return ArrayType::get(type.getContext(), names, shape, type.getElementType());
+  auto names = llvm::map_to_vector(dims, [](Attribute dim) { return cast<StringAttr>(dim); });
+  return reordered(type, names);
 }
 
 ArrayType xtensor::withShape(ArrayType type, ArrayRef<int64_t> shape) {

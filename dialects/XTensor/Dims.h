@@ -30,6 +30,7 @@ ArrayType unionOf(llvm::ArrayRef<ArrayType> types, mlir::Type element,
 /// Without `dims`.
 ArrayType minus(ArrayType type, llvm::ArrayRef<mlir::Attribute> dims);
 /// With `dims` (a permutation of the type's) as order.
+ArrayType reordered(ArrayType type, llvm::ArrayRef<mlir::StringAttr> dims);
 ArrayType reordered(ArrayType type, llvm::ArrayRef<mlir::Attribute> dims);
 /// With `name` of `size` as the first dim.
 ArrayType withLeading(ArrayType type, mlir::StringAttr name, int64_t size);

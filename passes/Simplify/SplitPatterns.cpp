@@ -30,10 +30,6 @@ Operation *cloneWith(PatternRewriter &rewriter, Operation *op, ArrayRef<Value> v
   return copy;
 }
 
-ArrayType withDims(ArrayType from, ArrayRef<StringAttr> names, ArrayRef<int64_t> shape) {
-  return ArrayType::get(from.getContext(), names, shape, from.getElementType());
-}
-
 /// The new dims in the place of the dim that is split.
 ArrayType inPlaceType(SplitOp op, ArrayType from) {
   SmallVector<StringAttr> names;
@@ -49,7 +45,7 @@ ArrayType inPlaceType(SplitOp op, ArrayType from) {
       shape.push_back(count);
     }
   }
-  return withDims(from, names, shape);
+  return ArrayType::get(from.getContext(), names, shape, from.getElementType());
 }
 
 Value reordered(PatternRewriter &rewriter, Location loc, Value x, ArrayType type) {
@@ -168,9 +164,7 @@ struct ReorderedMerge : OpRewritePattern<BroadcastOp> {
         for (Attribute dim : merge.getDims())
           names.push_back(cast<StringAttr>(dim));
     }
-    SmallVector<int64_t> shape =
-        llvm::map_to_vector(names, [&](StringAttr name) { return from.getSize(name); });
-    ArrayType inPlace = withDims(from, names, shape);
+    ArrayType inPlace = reordered(from, names);
     Value source = beforeReorder(merge.getX());
     if (from == inPlace ||
         (!source.getDefiningOp<MergeOp>() && areNeighbours(merge, arrayType(source))))

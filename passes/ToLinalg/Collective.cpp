@@ -22,9 +22,8 @@ static void lowerAllReduce(AllReduceOp op, Lowering &to) {
   for (auto [x, y] : llvm::zip_equal(op.getXs(), op.getYs())) {
     stored.push_back(to.stored(x));
     const auto &names = stored.back().order;
-    SmallVector<Attribute> order(names.begin(), names.end());
     inputs.push_back(stored.back().tensor);
-    outs.push_back(to.empty(reordered(arrayType(y), order)));
+    outs.push_back(to.empty(reordered(arrayType(y), names)));
   }
   bool isUnsigned = arrayType(op.getYs().front()).getElementType().isUnsignedInteger();
   SmallVector<int64_t> options{static_cast<int64_t>(op.getCommunicator()),
@@ -45,8 +44,7 @@ static void lowerAlong(ArrayRef<StringAttr> first, Value from, Value y, StringRe
     if (!llvm::is_contained(first, other))
       order.push_back(other);
   Value x = to.packed(from, order);
-  SmallVector<Attribute> dims(order.begin(), order.end());
-  auto call = LibraryOp::create(to.b, to.loc(), routine, x, to.empty(reordered(type, dims)),
+  auto call = LibraryOp::create(to.b, to.loc(), routine, x, to.empty(reordered(type, order)),
                                 ArrayAttr(), withOrder(y.getDefiningOp(), options));
   to.setStored(y, call.getResult(0), order);
 }

@@ -83,8 +83,7 @@ static Value multiplyAdd(OpBuilder &b, Location loc, ValueRange x, Value acc, Ty
 /// sum of left * right over all loops that `order` lacks, as a tensor with the dims `order`.
 static Value emitLoops(ContractOp op, ArrayRef<View> inputs, ArrayRef<StringAttr> loops,
                        ArrayRef<StringAttr> order, Lowering &to) {
-  ArrayType type =
-      reordered(arrayType(op.getY()), SmallVector<Attribute>(order.begin(), order.end()));
+  ArrayType type = reordered(arrayType(op.getY()), order);
   Type element = type.getElementType(), memory = computeType(element);
   Value zero = to.filled(type.withElement(memory), to.number(memory, 0));
   Value result =

@@ -90,6 +90,5 @@ void xtensor::lowerElementwise(Operation *op, Lowering &to) {
   if (type.getDimNames() == ArrayRef(order))
     return to.setTensor(op->getResult(0), to.elementwise(type, inputs, emitted));
   inputs = llvm::map_to_vector(operands, [&](Value v) { return to.access(v, order); });
-  SmallVector<Attribute> dims(order.begin(), order.end());
-  to.setStored(op->getResult(0), to.elementwise(reordered(type, dims), inputs, emitted), order);
+  to.setStored(op->getResult(0), to.elementwise(reordered(type, order), inputs, emitted), order);
 }

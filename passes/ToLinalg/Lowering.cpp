@@ -161,8 +161,7 @@ Value Lowering::packed(Value array, ArrayRef<StringAttr> order, Type element) {
     element = type.getElementType();
   OpBuilder::InsertionGuard guard(b);
   leaveLoopsAround(array);
-  SmallVector<Attribute> dims(order.begin(), order.end());
-  ArrayType result = reordered(type, dims).withElement(element);
+  ArrayType result = reordered(type, order).withElement(element);
   Type from = type.getElementType();
   return elementwise(result, access(array, order), [&](OpBuilder &b, Location loc, ValueRange x) {
     if (element == from)
@@ -172,7 +171,7 @@ Value Lowering::packed(Value array, ArrayRef<StringAttr> order, Type element) {
 }
 
 View Lowering::range(StringAttr loop, ArrayType type, ArrayRef<StringAttr> loops) {
-  ArrayType along = reordered(type, {loop});
+  ArrayType along = reordered(type, ArrayRef(loop));
   return {View::Tensor, empty(along), mapTo(loops, loop), type.getElementType()};
 }
 

@@ -438,8 +438,7 @@ static Value interleaved(ConcatOp op, Lowering &to) {
       places.push_back(
           to.access(input, order).at(AffineMap::get(exprs.size(), 0, exprs, op.getContext())));
     }
-  ArrayType type =
-      reordered(arrayType(op.getY()), SmallVector<Attribute>(order.begin(), order.end()));
+  ArrayType type = reordered(arrayType(op.getY()), order);
   return to.elementwise(type, places, [&](OpBuilder &b, Location loc, ValueRange x) {
     Value at = linalg::IndexOp::create(b, loc, order.size() - 1), element = x.back();
     for (int64_t i = x.size() - 1; i-- > 0;) {

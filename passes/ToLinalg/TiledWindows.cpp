@@ -212,8 +212,7 @@ void TiledWindows::chooseRows() {
 //===- tiles ---------------------------------------------------------------===//
 
 Value TiledWindows::emit() {
-  Value whole =
-      to.empty(reordered(conv.type, SmallVector<Attribute>(conv.order.begin(), conv.order.end())));
+  Value whole = to.empty(reordered(conv.type, conv.order));
   if (!rows)
     return tiles(whole, 0, 0, 1);
   int64_t count = rows->count / rowsOfTile, rest = rows->count % rowsOfTile;
