@@ -106,6 +106,7 @@ install_debian_packages() {
   update_debian_lists "${wanted[@]}"
   check_changes "${wanted[@]}"
   step "Debian packages: ${wanted[*]}"
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends "${wanted[@]}" >/dev/null || no_debian_packages
+  # Another apt, such as a daily update, may hold the lock for a while.
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 \
+    install -y -qq --no-install-recommends "${wanted[@]}" >/dev/null || no_debian_packages
 }
