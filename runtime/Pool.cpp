@@ -1,6 +1,7 @@
 // A thread pool for short loops. Workers spin for a while after a loop, then sleep. Threads claim
 // chunks one by one, so a late worker finds no chunk, and no thread waits for a worker that has
-// not started.
+// not started. A worker that loses its core to another process in the middle of a chunk gets the
+// core of the thread that waits for it.
 #include "Pool.h"
 #include "Profile.h"
 #include "Status.h"
@@ -18,6 +19,7 @@
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <utility>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -31,6 +33,9 @@ constexpr int64_t kChunksPerThread = 4;
 // not do it at once; they do when that much work went by since the last time.
 constexpr int64_t kGrainsWorthWaking = 32;
 constexpr auto kSpin = std::chrono::microseconds(200);
+// A thread that waits for the last chunks looks after this time whether a worker has lost its core,
+// and then at twice the interval each time. A time slice of the system is 1 to 4 ms.
+constexpr auto kPatience = std::chrono::microseconds(20);
 
 thread_local bool inside __attribute__((tls_model("initial-exec"))) = false;
 
@@ -64,12 +69,27 @@ int defaultThreads() {
   return static_cast<int>(std::clamp(sysconf(_SC_NPROCESSORS_ONLN), 1L, long(kMaxThreads)));
 }
 
+/// A thread of the pool. Its own cache lines.
+struct alignas(64) Worker {
+  std::atomic<bool> busy{false}; // in a chunk
+  // All below: the owner's.
+  pthread_t thread;
+  clockid_t clock; // CPU time of the thread
+  int64_t ran;     // what the clock showed last, in ns
+};
+
+int64_t readClock(clockid_t clock) {
+  timespec t;
+  return clock_gettime(clock, &t) == 0 ? t.tv_sec * 1000000000LL + t.tv_nsec : -1;
+}
+
 /// One cache line each: what the owner writes, what all claim, what all count.
 struct Pool {
   alignas(64) std::atomic<uint32_t> epoch{0};
   alignas(64) std::atomic<int64_t> unclaimed{0};
   alignas(64) std::atomic<int64_t> unfinished{0};
   alignas(64) std::atomic<int> parked{0};
+  std::atomic<uint32_t> ownerSleeps{0}; // until nothing is unfinished
   // The job. Written by the owner while nothing is unclaimed; read after a successful claim only.
   void (*body)(void *, int64_t) = nullptr;
   void *ctx = nullptr;
@@ -83,7 +103,7 @@ struct Pool {
   int64_t grainsMissed = 0;
   int avoidedCore = -1;
   cpu_set_t allowed;
-  pthread_t workers[kMaxThreads];
+  Worker workers[kMaxThreads];
 
   Pool() {
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
@@ -101,13 +121,14 @@ struct Pool {
     return false;
   }
 
-  void work() {
+  void work(Worker *self) {
     int64_t chunk;
-    if (!claim(chunk))
-      return;
+    if (self)
+      self->busy.store(true, std::memory_order_relaxed);
+    bool claimed = claim(chunk);
     // The owner returns from the loop when all is finished, so a share is told before that.
-    int64_t begin = xtensor::isProfiling() ? xtensor::profile::now() : 0;
-    do {
+    int64_t begin = claimed && xtensor::isProfiling() ? xtensor::profile::now() : 0;
+    while (claimed) {
       if (xtensor::duringLoops)
         xtensor::duringLoops();
       body(ctx, chunk);
@@ -116,15 +137,20 @@ struct Pool {
         xtensor::profile::add(kernel, XT_SPAN_SHARE, begin, end);
         begin = end;
       }
-      unfinished.fetch_sub(1, std::memory_order_release);
-    } while (claim(chunk));
+      if (unfinished.fetch_sub(1, std::memory_order_seq_cst) == 1 &&
+          ownerSleeps.load(std::memory_order_seq_cst) && ownerSleeps.exchange(0))
+        futexWake(ownerSleeps, 1);
+      claimed = claim(chunk);
+    }
+    if (self)
+      self->busy.store(false, std::memory_order_relaxed);
   }
 
   void serve(int id) {
     inside = true;
     uint32_t seen = epoch.load(std::memory_order_acquire);
     while (id < threads.load(std::memory_order_acquire)) {
-      work();
+      work(&workers[id - 1]);
       auto start = std::chrono::steady_clock::now();
       for (int i = 1; epoch.load(std::memory_order_acquire) == seen; ++i) {
         relax();
@@ -139,19 +165,67 @@ struct Pool {
     }
   }
 
+  bool hasCoreForEach() const { return running < CPU_COUNT(&allowed); }
+
   /// The kernel queues a woken thread on the waker's core, where it starves while the caller
   /// computes.
   void keepOffCallersCore() {
     int core = sched_getcpu();
-    if (core < 0 || core == avoidedCore || running + 1 > CPU_COUNT(&allowed))
+    if (core < 0 || core == avoidedCore || !hasCoreForEach())
       return;
     cpu_set_t set = allowed;
     CPU_CLR(core, &set);
     if (CPU_COUNT(&set) == 0)
       return;
     for (int i = 0; i < running; ++i)
-      pthread_setaffinity_np(workers[i], sizeof set, &set);
+      pthread_setaffinity_np(workers[i].thread, sizeof set, &set);
     avoidedCore = core;
+  }
+
+  /// Whether workers have lost their core in the middle of a chunk. They are moved to the caller's
+  /// core, unless they may run there anyway.
+  bool lendCore() {
+    cpu_set_t own;
+    CPU_ZERO(&own);
+    CPU_SET(std::max(sched_getcpu(), 0), &own);
+    bool isLost = false;
+    for (int i = 0; i < running; ++i) {
+      Worker &w = workers[i];
+      if (!w.busy.load(std::memory_order_relaxed))
+        continue;
+      int64_t before = std::exchange(w.ran, readClock(w.clock));
+      if (w.ran - before >= std::chrono::nanoseconds(kPatience).count() / 2)
+        continue;
+      isLost = true;
+      if (hasCoreForEach())
+        pthread_setaffinity_np(w.thread, sizeof own, &own);
+    }
+    return isLost;
+  }
+
+  void waitForWorkers() {
+    using std::chrono::steady_clock;
+    auto patience = kPatience;
+    steady_clock::time_point next{};
+    for (int i = 1; unfinished.load(std::memory_order_acquire) != 0; ++i) {
+      relax();
+      if (i % 64)
+        continue;
+      auto now = steady_clock::now();
+      if (next == steady_clock::time_point{})
+        next = now + patience;
+      if (now < next)
+        continue;
+      next = now + (patience *= 2);
+      if (!lendCore())
+        continue;
+      ownerSleeps.store(1, std::memory_order_seq_cst);
+      while (unfinished.load(std::memory_order_seq_cst) != 0 && ownerSleeps.load())
+        futexWait(ownerSleeps, 1);
+      ownerSleeps.store(0, std::memory_order_relaxed);
+      avoidedCore = -1;
+      keepOffCallersCore();
+    }
   }
 
   void startWorkers();
@@ -206,12 +280,14 @@ void Pool::startWorkers() {
       s.pool->serve(s.id);
       return nullptr;
     };
-    if (!start || pthread_create(&workers[running], nullptr, main, start) != 0) {
+    if (!start || pthread_create(&workers[running].thread, nullptr, main, start) != 0) {
       delete start;
       threads = running + 1; // go on with what the system gives
       break;
     }
-    pthread_setname_np(workers[running], "xtensor");
+    pthread_setname_np(workers[running].thread, "xtensor");
+    pthread_getcpuclockid(workers[running].thread, &workers[running].clock);
+    workers[running].ran = 0;
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   avoidedCore = -1;
@@ -223,7 +299,7 @@ void Pool::stopWorkers() {
   epoch.fetch_add(1, std::memory_order_seq_cst);
   futexWake(epoch, kMaxThreads);
   for (; running > keep; --running)
-    pthread_join(workers[running - 1], nullptr);
+    pthread_join(workers[running - 1].thread, nullptr);
 }
 
 void Pool::run(void (*newBody)(void *, int64_t), void *newCtx, int64_t count, bool urgent) {
@@ -249,12 +325,8 @@ void Pool::run(void (*newBody)(void *, int64_t), void *newCtx, int64_t count, bo
     keepOffCallersCore();
     futexWake(epoch, static_cast<int>(wanted));
   }
-  work();
-  for (int i = 1; unfinished.load(std::memory_order_acquire) != 0; ++i) {
-    relax();
-    if (i % 4096 == 0)
-      sched_yield(); // a worker may have lost its core to somebody else
-  }
+  work(nullptr);
+  waitForWorkers();
 }
 
 struct Range {

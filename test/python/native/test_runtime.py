@@ -109,6 +109,34 @@ class TestParallelFor:
         time.sleep(0.01)  # the workers sleep by now
         threads.xt_run_tasks(TASK(lambda *_: meeting.wait(60) and None), None, 2)
 
+    def test_a_caller_sleeps_while_a_worker_makes_no_progress(self, threads: ctypes.CDLL) -> None:
+        """A worker that waits looks like one whose core another process has: it gets the caller's core."""
+        threads.xt_set_num_threads(2)
+        meeting = threading.Barrier(2)
+        caller = threading.get_ident()
+        cores: list[set[int]] = []
+
+        def wait_for(seconds: float) -> TASK:
+            def task(*_: object) -> None:
+                meeting.wait(60)
+                if threading.get_ident() != caller:
+                    time.sleep(seconds)
+                    cores.append(os.sched_getaffinity(0))
+
+            return TASK(task)
+
+        used = time.thread_time()
+        threads.xt_run_tasks(wait_for(0.5), None, 2)
+        assert time.thread_time() - used < 0.25
+        assert len(cores[0]) == 1
+        # Then it is off this core again, if there is another one. On a busy machine, this takes some loops.
+        others = max(len(os.sched_getaffinity(0)) - 1, 1)
+        for _ in range(100):
+            threads.xt_run_tasks(wait_for(0), None, 2)
+            if len(cores[-1]) == others:
+                return
+        assert len(cores[-1]) == others
+
     def test_nested_loops_run_inline(self, threads: ctypes.CDLL) -> None:
         threads.xt_set_num_threads(3)
         inner: list[tuple[int, int]] = []
