@@ -3,6 +3,7 @@
 #include "Donation.h"
 
 #include <algorithm>
+#include <cstring>
 
 using namespace xtensor;
 
@@ -242,28 +243,52 @@ bool parseFilters(PyObject *types, Entry &entry) {
   return !PyErr_Occurred();
 }
 
-/// Reads tuples (argument, least, most): the ints that the entry takes there.
+/// Reads (least, most) of a tuple (argument, least, most), as `Filter` has them.
+bool parseRange(PyObject *item, Filter &f) {
+  Py_ssize_t argument;
+  if (f.number == &PyFloat_Type && f.dtype == Dtype::Float64) {
+    double bounds[2];
+    if (!PyArg_ParseTuple(item, "ndd", &argument, &bounds[0], &bounds[1]))
+      return false;
+    std::memcpy(&f.least, &bounds[0], sizeof f.least);
+    std::memcpy(&f.most, &bounds[1], sizeof f.most);
+    if (f.least >= 0 && f.most >= 0)
+      return true;
+    PyErr_Format(PyExc_ValueError, "%R: bounds of floats are not negative", item);
+    return false;
+  }
+  if (f.number == &PyLong_Type && f.dtype == Dtype::Int64) {
+    long long least, most;
+    if (!PyArg_ParseTuple(item, "nLL", &argument, &least, &most))
+      return false;
+    f.least = least;
+    f.most = most;
+    return true;
+  }
+  PyErr_Format(PyExc_ValueError, "%R: the argument is no int64 or float64, so it has no range",
+               item);
+  return false;
+}
+
+/// Reads tuples (argument, least, most): the numbers that the entry takes there.
 bool parseRanges(PyObject *ranges, Entry &entry) {
   auto list =
       steal(PySequence_Fast(ranges, "ranges must be a sequence of (argument, least, most)"));
   if (!list)
     return false;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()) && !PyErr_Occurred(); ++i) {
-    Py_ssize_t argument;
-    long long least, most;
     PyObject *item = PySequence_Fast_GET_ITEM(list.get(), i);
-    if (!PyTuple_Check(item)) {
+    if (!PyTuple_Check(item) || PyTuple_GET_SIZE(item) != 3) {
       PyErr_Format(PyExc_TypeError, "a range is a tuple (argument, least, most), not %R", item);
-    } else if (PyArg_ParseTuple(item, "nLL", &argument, &least, &most)) {
-      size_t n = argument < 0 ? entry.filters.size() : argument;
-      if (n >= entry.filters.size() || entry.filters[n].number != &PyLong_Type ||
-          entry.filters[n].dtype != Dtype::Int64) {
-        PyErr_Format(PyExc_ValueError, "argument %zd is no int64: it has no range", argument);
-        continue;
-      }
-      entry.filters[n].least = least;
-      entry.filters[n].most = most;
+      break;
     }
+    size_t n = PyLong_AsSize_t(PyTuple_GET_ITEM(item, 0));
+    if (PyErr_Occurred())
+      break;
+    if (n >= entry.filters.size())
+      PyErr_Format(PyExc_ValueError, "%R: there are %zu arguments", item, entry.filters.size());
+    else
+      parseRange(item, entry.filters[n]);
   }
   return !PyErr_Occurred();
 }

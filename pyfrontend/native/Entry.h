@@ -17,7 +17,8 @@ struct Filter {
   Ref<Type> type;
   PyTypeObject *number = nullptr; // null: an array
   Dtype dtype = Dtype::Bool;      // of the number
-  // An int outside is for Python to refuse: it does not fit the dtype it meets.
+  // A number outside is for Python: perhaps it does not fit the dtype it meets. Floats are compared
+  // by their bits, whose order is that of floats from 0 on.
   int64_t least = std::numeric_limits<int64_t>::min();
   int64_t most = std::numeric_limits<int64_t>::max();
 };

@@ -302,7 +302,7 @@ PyMethodDef methods[] = {
      "dynamic. `captured` arrays are passed after the arguments. The result: "
      "a tuple of arrays; with unwrap=True the "
      "only one; with result_wrapper what it returns for that. ranges: tuples "
-     "(argument, least, most); an int outside is left to slow_path. A type of "
+     "(argument, least, most); a number outside is left to slow_path. A type of "
      "None beside int, float and bool: an array that fits. spelling: "
      "(positional, named, fixed), where in a call the arguments are; without, "
      "each is given by position. labels: a list of (metas of the arguments, "

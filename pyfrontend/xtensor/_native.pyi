@@ -158,7 +158,7 @@ class Function:
         unwrap: bool = False,
         result_wrapper: Callable[[Any], Any] | None = None,
         captured: Iterable[Array] | None = (),
-        ranges: Iterable[tuple[int, int, int]] = (),
+        ranges: Iterable[tuple[int, float, float]] = (),
         spelling: tuple[tuple[Any, ...], dict[str, Any], dict[int, float]] | None = None,
         labels: list[tuple[tuple[object, ...], tuple[object, ...], object]] | None = None,
         open: bool = False,

@@ -37,7 +37,7 @@ from .opened import (
     Follows,
     Opened,
     Programs,
-    any_int,
+    Within,
     any_number,
     apart,
     generic,
@@ -117,7 +117,7 @@ class _Eager:
         static: Callable[..., Any] | None,
         name: str | None,
         decide: Sequence[str] | None,
-        amounts: Mapping[str, Callable[[Any], bool]],
+        amounts: Mapping[str, Within],
         each_size: bool,
         joins: bool,
         wide: tuple[Callable[..., Any], Callable[..., Any]] | None = None,
@@ -256,7 +256,7 @@ class _Eager:
             return
         if found.plain and found.told:
             if not entry.is_registered:
-                entry.register(self.function, types, opened=opened, options=found.options)
+                entry.register(self.function, types, opened=opened, limits=found.limits, options=found.options)
             return
         owner, (args, kwargs) = found.owner or self, found.written
         if entry.spellings == (1 if owner.static is None else _SPELLINGS):
@@ -267,7 +267,7 @@ class _Eager:
         spelled = spelling_of_op(given, len(args), given if owner.static is None else prepared)
         entry.spellings += spelled is not None or owner.static is None
         if spelled is not None:
-            entry.register(owner.function, types, spelled, opened=True, options=found.options)
+            entry.register(owner.function, types, spelled, opened=True, limits=found.limits, options=found.options)
 
     @property
     def sees_same(self) -> bool:
@@ -323,9 +323,7 @@ class _Eager:
             _programs.add(key, (found.owner or self).function.retire, entry)
         else:
             entry.used = True
-        # C++ takes every number of a class.
-        conditions = set(self.amounts.values()) if opened.varying_numbers else set()
-        if conditions <= {any_number, any_int} and not has_rooms:
+        if not has_rooms:
             types = [t if isinstance(t, type) else None for t in found.told or ()]
             self.register(entry, found, types if any(types) else None, opened=True)
         return entry.result(found.arrays, found.labelled)
@@ -445,7 +443,7 @@ def op(
     static: Callable[..., Any] | None = None,
     name: str | None = None,
     decide: Sequence[str] | None = None,
-    amounts: Mapping[str, Callable[[Any], bool]] | None = None,
+    amounts: Mapping[str, Within] | None = None,
     each_size: bool = False,
     joins: bool = False,
     wide: tuple[Callable[..., Any], Callable[..., Any]] | None = None,
@@ -475,8 +473,8 @@ def op(
     parameters keep. What it makes of static arguments depends on these and on the types of arrays alone. An int64 array
     in the place of an int, of a list of ints or of a NumPy array holds these ints.
 
-    amounts: parameters whose Python numbers only say how far or how much, each with a function that says which numbers
-    do. Where they vary, the function is traced with an `Amount` in place of a number.
+    amounts: parameters whose Python numbers only say how far or how much, each with the numbers that do. Where they
+    vary, the function is traced with an `Amount` in place of a number.
     each_size: compiled once per size, because it knows too much of its sizes to serve others as well.
     joins: puts elements of several arrays together by name, so that their coordinates must agree.
     wide: (plan, body), for results whose sizes do not follow from those of the arguments. `plan` takes the arguments of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .. import _native
@@ -140,10 +140,12 @@ class Entry:
         spelling: Any = None,
         opened: bool = False,
         *,
+        limits: Iterable[tuple[Any, ...]] = (),
         options: Options,
     ) -> None:
         """From now on C++ finds this entry for arguments of `types` (None: any that fit), under these options. opened:
-        open sizes of 0 and 1 do not, and where it fails the slow path is asked."""
+        open sizes of 0 and 1 do not, and where it fails the slow path is asked. limits: (argument, least, most) of
+        numbers that must lie between these."""
         if self.layout is not None and self.relabel is not None:
             return  # the processes compare labels first
         settled = self.relabel is not None and self.relabel.is_settled
@@ -161,7 +163,7 @@ class Entry:
         given = zip(types or (), self.inputs, strict=False)
         if any(isinstance(t, _native.ArrayType) and t.dtype != s.dtype.name for t, s in given):
             return  # a weak float64 from the CPU, where there is no float64
-        ranges = of_ints(self.ranges)
+        ranges = [*of_ints(self.ranges), *limits]
         how = ranges, spelling, self.labels, opened, options, relabel
         function.add(types, self.executable, self.unwrap, wrapper, self.captured, *how)
         if relabel is not None:

@@ -7,9 +7,10 @@ vary, and all of the numbers that only say how far or how much (`Amount`).
 from __future__ import annotations
 
 import itertools
+import math
 import threading
 from collections.abc import Callable, Mapping, Sequence, Set
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _native
 from ..base.latest import Latest
@@ -157,37 +158,42 @@ def room(dim: str, size: int, device: _native.Device | None) -> Any:
     return _native.empty(_native.ArrayType("bool", (dim,), (size,)), device)
 
 
-IsAmount: TypeAlias = Callable[[Any], bool]
+class Within(NamedTuple):
+    """For `op(amounts=)`: the numbers of a parameter that are amounts. Between two ints, only ints are."""
+
+    least: float
+    most: float
+
+    def __contains__(self, x: Any) -> bool:
+        return (type(x) is int or type(self.least) is float) and self.least <= x <= self.most
+
+    def range(self, x: Any) -> tuple[Any, ...]:
+        """(least, most), which C++ asks for of numbers of the class of `x`; nothing where it takes all of them."""
+        return () if self in (any_int, any_number) or type(x) is not type(self.least) else (self.least, self.most)
 
 
-def any_int(x: Any) -> bool:
-    """For `op(amounts=)`: every int of the parameter is an amount."""
-    return isinstance(x, int)
-
-
-def any_number(x: Any) -> bool:
-    """For `op(amounts=)`: every number of the parameter is an amount."""
-    return True
+any_int = Within(-(2**63), 2**63 - 1)
+any_number = Within(-math.inf, math.inf)
 
 
 def with_amounts(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
-    amounts: tuple[Sequence[IsAmount | None], Mapping[str, IsAmount]],
+    amounts: tuple[Sequence[Within | None], Mapping[str, Within]],
     which: frozenset[int],
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments with an `Amount` in place of each number of `which`, counted as `Scanned.scan` meets them."""
     count = itertools.count()
 
-    def replaced(x: Any, is_amount: IsAmount | None) -> Any:
-        if is_amount is None:
+    def replaced(x: Any, those: Within | None) -> Any:
+        if those is None:
             return x
         if type(x) in (int, float):
-            return Amount(x) if not is_wide(x) and is_amount(x) and next(count) in which else x
+            return Amount(x) if not is_wide(x) and x in those and next(count) in which else x
         if type(x) in (tuple, list):
-            return type(x)([replaced(item, is_amount) for item in x])
+            return type(x)([replaced(item, those) for item in x])
         if isinstance(x, dict):
-            return {k: replaced(v, is_amount) for k, v in x.items()}
+            return {k: replaced(v, those) for k, v in x.items()}
         return x
 
     new = tuple([replaced(x, a) for x, a in zip(args, amounts[0], strict=True)])

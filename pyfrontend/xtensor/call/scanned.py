@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..trace.scope import check_alive
 from ..trace.tracer import Tracer
 from ..values.kinds import Gathered, kind_in
 from ..values.spec import Spec
-from .opened import Amount, is_wide
+from .opened import Amount, Within, is_wide
 
 _LITERALS = frozenset({str, type(None), type(...), bytes, type, np.dtype})
 
@@ -22,7 +22,20 @@ class Scanned(Gathered):
     """Finds the arrays among the arguments of a call: `key` tells everything but their values. `written`: (args,
     kwargs) as the user wrote them, `args` and `kwargs` what the function gets; `options`: those of programs."""
 
-    __slots__ = ("amount", "args", "at", "key", "kwargs", "numbers", "options", "owner", "plain", "specs", "written")
+    __slots__ = (
+        "amount",
+        "args",
+        "at",
+        "key",
+        "kwargs",
+        "limits",
+        "numbers",
+        "options",
+        "owner",
+        "plain",
+        "specs",
+        "written",
+    )
 
     def __init__(
         self,
@@ -35,9 +48,10 @@ class Scanned(Gathered):
         self.owner: Any = None  # whose call is written, if it is not that of the function with these arguments
         self.args, self.kwargs, self.written, self.options = tuple(args), dict(kwargs or {}), written, options
         self.key: list[Any] = []
-        self.amount: Callable[[Any], bool] | None = None  # which numbers of what is scanned are amounts
+        self.amount: Within | None = None  # which numbers of what is scanned are amounts
         self.numbers: list[Any] = []  # the amounts, as `key` has them
         self.at: list[int] = []  # where in `key` they are
+        self.limits: list[tuple[Any, ...]] = []  # (place, least, most) of each `Amount` that is not any number
         self.specs: list[Spec] = []
         self.plain = True
 
@@ -49,7 +63,7 @@ class Scanned(Gathered):
         elif kind is not None:
             self.key.append(self.gather(x, kind))
             self.specs.append(self.key[-1])
-        elif self.amount is not None and type(x) in (int, float) and self.amount(x):
+        elif self.amount is not None and type(x) in (int, float) and x in self.amount:
             self.at.append(len(self.key))
             self.key.append(self.static(x))
             self.numbers.append(self.key[-1])
@@ -72,6 +86,8 @@ class Scanned(Gathered):
                 raise unnamed(x)
             self.key.append((x.dtype.str, x.shape, x.tobytes()))
         elif type(x) is Amount:
+            if self.amount is not None and (limits := self.amount.range(x.number)):
+                self.limits.append((len(self.specs), *limits))
             self.scan(x.number, True)
         elif isinstance(x, slice):
             self.key.append(slice)

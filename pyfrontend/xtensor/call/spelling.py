@@ -101,7 +101,8 @@ def _argument(x: Any, given: Any, is_array: bool, places: Iterator[int]) -> Any:
         place = next(places, None)
         if place is None:
             raise _UnknownError
-        return place if x is given else (place, *_dims_of(x, given))
+        is_same = x is given or (kind is Amount and type(x) is type(given.number) and x == given.number)
+        return place if is_same else (place, *_dims_of(x, given))
     if type(x) is kind:
         if kind in (tuple, list) and len(x) == len(given):
             return kind, None, tuple([_argument(a, b, is_array, places) for a, b in zip(x, given, strict=True)])

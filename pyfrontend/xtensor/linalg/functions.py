@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..call.dispatch import op
-from ..call.opened import Amount
+from ..call.opened import Amount, Within
 from ..ops import promotion as p
 from ..ops.arguments import extend, fresh, integer, number, reorder, size_of
 from ..ops.contraction import contract
@@ -207,7 +207,7 @@ def matrix_rank(a: ArrayLike, /, dims: Pair = MATRIX, *, rtol: float | None = No
     return build.reduce("sum", p.cast(counted, p.I8), (rank,))
 
 
-@op(amounts={"n": lambda n: isinstance(n, int) and n > 0})
+@op(amounts={"n": Within(1, 2**63 - 1)})
 def matrix_power(a: ArrayLike, n: int, /, dims: Pair = MATRIX) -> Array:
     """Returns A to the integer power `n`, with the dims of `a`.
 

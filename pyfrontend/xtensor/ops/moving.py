@@ -12,7 +12,7 @@ from .. import _native
 from ..base.dims import unknown
 from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError, SizeError
 from ..call.dispatch import op, tracing
-from ..call.opened import LARGEST, Amount, any_int, any_number, apart, renamed, room
+from ..call.opened import LARGEST, Amount, Within, any_int, any_number, apart, renamed, room
 from ..call.scanned import items
 from ..trace import build
 from ..trace.control import while_loop
@@ -184,7 +184,7 @@ def shift(
     return _shift(x, by_dim("shift", shifts, keywords, "shifts"), fill_value)
 
 
-@op(amounts={"shifts": lambda shift: isinstance(shift, int) and abs(shift) <= FARTHEST})
+@op(amounts={"shifts": Within(-FARTHEST, FARTHEST)})
 def _shift(x: ArrayLike, shifts: dict[str, int], fill_value: ArrayLike | None = None, /) -> Array:
     x = as_tracer(x)
     if fill_value is None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.errors import ArgumentError, ArgumentTypeError
 from ..call.dispatch import op
-from ..call.opened import Amount
+from ..call.opened import Amount, Within
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
@@ -59,7 +59,7 @@ def median(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> 
 
 @op(
     static=lambda x, q, /, dim=None, **rest: ((x, levels_of(q), dim), rest),
-    amounts={"q": lambda level: 0 <= level <= 1},
+    amounts={"q": Within(0.0, 1.0)},
 )
 def quantile(x: ArrayLike, q: Any, /, dim: Dims = None, *, method: str = "linear", skipna: bool | None = None) -> Array:
     """Returns the quantiles `q` (0 to 1) of the elements over `dim`, with the other dims.

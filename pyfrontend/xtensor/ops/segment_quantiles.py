@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base.errors import DimensionError
 from ..call.dispatch import op
-from ..call.opened import Amount
+from ..call.opened import Amount, Within
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
@@ -50,7 +50,7 @@ def segment_median(
     joins=True,
     decide=(),
     static=lambda x, codes, /, num_groups, q, *args, **rest: ((x, codes, num_groups, levels_of(q), *args), rest),
-    amounts={"q": lambda level: 0 <= level <= 1},
+    amounts={"q": Within(0.0, 1.0)},
 )
 def segment_quantile(
     x: ArrayLike, codes: ArrayLike, /, num_groups: int, q: Any, dim: Dims = None, into: str = "group",

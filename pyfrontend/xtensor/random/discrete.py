@@ -11,7 +11,7 @@ from ..base.dims import check_name
 from ..base.dtypes import as_dtype, iinfo
 from ..base.errors import ArgumentError, DimensionError, DTypeError, SizeError
 from ..call.dispatch import op
-from ..call.opened import Amount, any_number
+from ..call.opened import Amount, Within, any_number
 from ..ops import promotion as p
 from ..ops.arguments import dim_of, extend, fail, integer, size_of
 from ..ops.creation import sizes_of
@@ -128,7 +128,7 @@ def _bound(x: ArrayLike, dtype: np.dtype, beyond: int = 0) -> int | None:
     return number
 
 
-@op(name="random.randint", decide=(), sizes=("sizes",), amounts={"low": any_number, "span": lambda n: n <= 2**32})
+@op(name="random.randint", decide=(), sizes=("sizes",), amounts={"low": any_number, "span": Within(1, 2**32)})
 def _integers(words: ArrayLike, low: Any, span: Any, sizes: dict[str, Any], dtype: np.dtype, /) -> Array:
     plan = Plan("randint", words, sizes, (), dtype)
     draw = t.words(plan.key, plan.counted)
@@ -298,7 +298,7 @@ def _choose(
     return extend(found, {}, (*order, *(d for d in found.dims if d not in order)))
 
 
-@op(name="random.choice", decide=(), joins=True, sizes=("sizes",), amounts={"count": lambda n: 0 < n <= 2**32})
+@op(name="random.choice", decide=(), joins=True, sizes=("sizes",), amounts={"count": Within(1, 2**32)})
 def _choose_positions(
     words: ArrayLike, count: Any, p: ArrayLike | None, sizes: dict[str, Any], dim: str, replace: bool, /
 ) -> Array:

@@ -213,6 +213,39 @@ def test_numbers_that_are_no_amounts() -> None:
         assert xt.random.choice(key, count, k=1000).max().item() > count / 2
 
 
+AMOUNTS: dict[str, Callable[[xt.Array, int], Any]] = {
+    "ints": lambda x, n: xt.shift(x, a=n),
+    "levels": lambda x, n: xt.quantile(x, n / 16, "a"),
+    "powers": lambda x, n: xt.linalg.matrix_power(x, n + 1, dims=("a", "b")),
+}
+
+
+@pytest.mark.parametrize("name", AMOUNTS)
+def test_a_call_is_found_with_other_amounts(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    call, x = AMOUNTS[name], xt.array(numbers(4, 4), dims=("a", "b"))
+    expected = [call(x, n) for n in range(10)]
+
+    def slow(*args: Any) -> Any:
+        raise AssertionError("it took the slow path")
+
+    monkeypatch.setattr(dispatch._Eager, "eager", slow)
+    for n, first in enumerate(expected):
+        np.testing.assert_array_equal(call(x, n).values, first.values)
+
+
+def test_numbers_beside_amounts_are_refused_as_before() -> None:
+    x = xt.array(numbers(7), dims="a")
+    for level in (0.1, 0.3, 0.5, 0.7, 0.0, -0.0, 1.0, 1):
+        assert xt.quantile(x, level, "a").item() == pytest.approx(np.quantile(x.values, level), rel=1e-14)
+        for wrong in (1.0000001, -1e-300, np.inf, np.nan):
+            with pytest.raises(xt.ArgumentError, match="q must be from 0 to 1"):
+                xt.quantile(x, wrong, "a")
+    for amount in (1, 2, -3, 2**62, 2**62 + 1, -(2**63), 2**63 - 1, 4):
+        moved = xt.shift(x, a=amount).values
+        kept = x.values[: max(7 - amount, 0)] if amount > 0 else x.values[min(-amount, 7) :]
+        np.testing.assert_array_equal(moved[~np.isnan(moved)], kept)
+
+
 def test_errors_of_later_calls_are_those_of_the_first() -> None:
     x = xt.array(numbers(4, 5), dims=("a", "b"))
     good, bad = (xt.array(i, dims="k") for i in ([0, 3], [0, 4]))
