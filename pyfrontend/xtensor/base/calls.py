@@ -113,7 +113,8 @@ _RENAMED = {
     "gtol": "tolerance", "tolerance_grad": "tolerance", "history_size": "memory", "memory_size": "memory",
     "maxcor": "memory", "max_norm": "limit", "max_grad_norm": "limit", "decay_steps": "steps", "total_steps": "steps",
     "T_max": "steps", "warmup_steps": "steps", "init_value": "peak", "eta_min": "final", "decay_rate": "factor",
-    "interpolation": "method", "correction": "ddof", "x0": "parameters", "fun": "f",
+    "interpolation": "method", "correction": "ddof", "fill_value": "value", "num_classes": "n",
+    "x0": "parameters", "fun": "f",
 }  # fmt: skip
 # Parameters of xarray's methods -> what to write.
 _XARRAYS = {
@@ -149,7 +150,9 @@ def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwarg
         if count > 1:
             return f"Write dims=(..), a tuple of {count} names"
         return f"Write dims={kwargs['dim']!r}"
-    if (lacking := _lacking(signature, args, kwargs)) and (found := _for_missing(name, lacking, some)):
+    if found := _by_position(name, known, args, kwargs):
+        return found
+    if (lacking := _lacking(signature, args, kwargs)) and (found := _for_missing(name, lacking, known, some)):
         return found
     if "keepdims" in kwargs or "keepdim" in kwargs:
         return 'It is not needed: results go together by name, as in x - x.mean("time")'
@@ -193,6 +196,9 @@ def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwarg
             return f"Write {close}= for {word}="
     shown = [str(p.replace(annotation=p.empty)) for p in known.values() if p.name != "self"]
     kinds = [p.kind for p in known.values() if p.name != "self"]
+    if first := kinds.count(inspect.Parameter.POSITIONAL_ONLY):
+        shown.insert(first, "/")
+        kinds.insert(first, inspect.Parameter.POSITIONAL_ONLY)
     if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
         shown.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
     return f"Its parameters are ({', '.join(shown)})"
@@ -208,8 +214,38 @@ def _lacking(signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[
     return next((n for n in needed if n not in bound.arguments), None)
 
 
-def _for_missing(name: str, parameter: str, dim: str) -> str | None:
+def _positional(known: Mapping[str, inspect.Parameter]) -> list[str]:
+    """The parameters that a call gives by position alone."""
+    return [n for n, p in known.items() if p.kind is p.POSITIONAL_ONLY]
+
+
+def _by_position(
+    name: str, known: Mapping[str, inspect.Parameter], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> str | None:
+    """What to write where a call gives by name what has no name for it."""
+    names = _positional(known)
+    given = {n if n in known else _RENAMED.get(n, n): value for n, value in kwargs.items()}
+    wrong = [n for n in names if n in given]
+    if not wrong:
+        return None
+    values = dict(zip(names, args, strict=False)) | given
+    until = names.index(wrong[-1]) + 1
+    texts = [shown(values[n]) if isinstance(values.get(n), (str, int, float)) else n for n in names[:until]]
+    return f"Give {' and '.join(wrong)} by position: {_call(name, texts)}"
+
+
+def _call(name: str, arguments: Sequence[str]) -> str:
+    """A call of a function, or of a method, whose first parameter is `self`."""
+    if arguments[:1] == ["self"]:
+        return f"x.{name.rpartition('.')[2]}({', '.join(arguments[1:])})"
+    return f"xt.{name}({', '.join(arguments)})"
+
+
+def _for_missing(name: str, parameter: str, known: Mapping[str, inspect.Parameter], dim: str) -> str | None:
     """What to write for a parameter that a call leaves out; None: the list of parameters says it."""
+    before = _positional(known)
+    if parameter == "dim" and parameter in before:
+        return f"Write {_call(name, [*before[: before.index(parameter)], dim])}"
     if parameter == "key" and name.startswith("random."):
         return f"Write key = xt.random.key(0), and xt.{name}(key, ..)"
     if parameter == "result" and name in ("callback", "from_jax"):
@@ -246,8 +282,10 @@ def _of_this_function(
         return "Parameters go into the calls: state = optimizer.init(parameters), then optimizer.update(..)"
     if name == "linalg.norm" and {"axis", "dim"} & {*kwargs}:
         return 'Of vectors along a dim, write xt.norm(x, "time"); of matrices, dims=("row", "col")'
-    if name == "optim.adam" and "betas" in kwargs:
+    if name in ("optim.adam", "optim.adamw") and "betas" in kwargs:
         return "Write b1= and b2="
+    if "ddof" in known and "unbiased" in kwargs:
+        return f"Write ddof={int(bool(kwargs['unbiased']))} for unbiased={kwargs['unbiased']}"
     if name in ("idxmax", "idxmin") and "fill_value" in kwargs:
         return "The labels of the result are those of the dim; x.to_xarray() has the method with fill_value="
     if name == "concat" and len(args) > 1:

@@ -265,7 +265,12 @@ class Call(Gathered):
             )
         error = not_an_array(leaf, f"{what}: ")
         if "expected an array" in str(error):
-            hint = "Declare it static: xt.jit(f, static=...), or make its class a pytree: xt.tree.register"
+            hint = "Declare it static: xt.jit(f, static=...)"
+            if hasattr(leaf, "__dict__") and not callable(leaf):
+                hint = (
+                    "Make its class a dataclass, whose arrays are arguments. If it is a setting that does not change, "
+                    "declare it static: xt.jit(f, static=...)"
+                )
             return ArgumentTypeError(f"{str(error).splitlines()[0]}. {hint}")
         return error
 

@@ -287,3 +287,38 @@ def test_what_a_list_lacks_by_itself_is_an_error_of_python() -> None:
         with pytest.raises(AttributeError, match="'list' object") as caught:
             call()
         assert not isinstance(caught.value, xt.Error)
+
+
+# -- parameters without a name ----------------------------------------------------------------------------------------
+
+BY_NAME: dict[str, tuple[Callable[[xt.Array], Any], str]] = {
+    "diff": (lambda x: xt.diff(x, dim="time"), "xt.diff(x, 'time')"),
+    "diff without a dim": (lambda x: xt.diff(x), "xt.diff(x, 'time')"),
+    "a method": (lambda x: x.quantile(q=0.5), "x.quantile(0.5)"),
+    "where": (lambda x: x.where(x > 4, other=0), "x.where(cond, 0)"),
+    "num": (lambda x: xt.linspace(0, 1, num=5), "xt.linspace(0, 1, 5)"),
+    "one_hot": (lambda x: xt.one_hot(x.astype("i8"), num_classes=4), "xt.one_hot(i, 4)"),
+    "full_like": (lambda x: xt.full_like(x, fill_value=2), "xt.full_like(x, 2)"),
+    "the first ones": (lambda x: xt.where(cond=x > 4, x=x, y=x), "xt.where(condition, x, y)"),
+    "in a room": (lambda x: xt.linalg.solve(x, b=x), "xt.linalg.solve(a, b)"),
+}
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_what_has_no_name_is_given_by_position(name: str) -> None:
+    call, written = BY_NAME[name]
+    assert written in message(lambda: call(X), xt.ArgumentTypeError)
+    values = {"x": X, "cond": X > 4, "condition": X > 4, "y": X, "i": X.astype("i8"), "a": SQUARE, "b": SQUARE[:, 0]}
+    assert isinstance(eval(written, {"xt": xt, **values}), xt.Array)
+
+
+SQUARE = xt.array(np.eye(3) + 1, ("row", "col"))
+
+
+def test_an_object_with_arrays_is_a_dataclass() -> None:
+    class Model:
+        def __init__(self) -> None:
+            self.w = xt.ones(time=4)
+
+    assert "Make its class a dataclass" in message(lambda: xt.jit(lambda m, x: m.w * x)(Model(), X))
+    assert "dataclass" not in message(lambda: xt.jit(lambda what, x: x)(object(), X))

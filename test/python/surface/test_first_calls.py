@@ -210,7 +210,7 @@ CALLS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "maxiter": (
         lambda: xt.optim.lbfgs(lambda x: x, 1.0, maxiter=3), xt.ArgumentTypeError, "Write max_steps= for maxiter=",  # type: ignore[call-arg]
     ),
-    "num": (lambda: xt.linspace(0, 1, num=5), xt.ArgumentTypeError, "Write n= for num="),  # type: ignore[call-arg]
+    "num": (lambda: xt.linspace(0, 1, num=5), xt.ArgumentTypeError, "Give n by position: xt.linspace(0, 1, 5)"),  # type: ignore[call-arg]
     "lbfgs of a loss with dims": (
         lambda: xt.optim.lbfgs(lambda x: x * x, xt.zeros(i=2)), xt.DimensionError,
         "xt.optim.lbfgs needs a loss without dims; <lambda> returned float64 (i: 2)",

@@ -377,7 +377,7 @@ MESSAGES |= {
         xt.DimensionError,
         "^xt.nn.conv: .*the kernel's dims",
     ),
-    "diff without a dim": (lambda: xt.diff(X), xt.ArgumentTypeError, r"missing .* 'dim'. Write dim='time'"),  # type: ignore[call-arg]
+    "diff without a dim": (lambda: xt.diff(X), xt.ArgumentTypeError, r"missing .* 'dim'. Write xt.diff\(x, 'time'\)"),  # type: ignore[call-arg]
     "normal without a key": (
         lambda: xt.random.normal(time=3),  # type: ignore[call-arg, arg-type]
         xt.ArgumentTypeError,
