@@ -39,8 +39,8 @@ struct Product {
   double work() const { return double(m()) * double(n()) * double(std::max<int64_t>(k(), 1)); }
   Product at(const int64_t *offsets) const {
     Product p = *this;
-    p.left.data += offsets[0];
-    p.right.data += offsets[1];
+    p.left.data += offsets[left.array];
+    p.right.data += offsets[right.array];
     p.result += offsets[2];
     return p;
   }
@@ -442,9 +442,9 @@ void xt_bfloat16_product(const xt_array *arrays, const int64_t *options) {
     return;
   withScratch(bytes, [&](Scratch &scratch) {
     Product p{
-        {static_cast<const uint16_t *>(a.data), leftRows.line(scratch), leftInner.line(scratch)},
+        {static_cast<const uint16_t *>(a.data), leftRows.line(scratch), leftInner.line(scratch), 0},
         {static_cast<const uint16_t *>(b.data), rightColumns.line(scratch),
-         rightInner.line(scratch)},
+         rightInner.line(scratch), 1},
         static_cast<uint16_t *>(y.data),
         resultRows.line(scratch),
         resultColumns.line(scratch)};

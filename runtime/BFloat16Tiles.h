@@ -37,6 +37,7 @@ struct Line {
 struct Factor {
   const uint16_t *data;
   Line outer, inner;
+  int array; // which one of the product's arrays it is
 };
 
 /// A part of the sum is cut into `steps` of `depth` terms, an even number.

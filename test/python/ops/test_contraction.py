@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import ml_dtypes
@@ -215,6 +216,37 @@ def test_batches_of_products_of_bfloat16() -> None:
     close_to_sums(got.transpose("n", "i", "j"), 51, "nhik,nkhj->nij", a, b)
     got = xt.jit(xt.vectorize(lambda x, w: x @ w, "b"))(x.rename(n="b"), w.rename(n="b"))
     close_to_sums(got.transpose("b", "i", "j"), 51, "nhik,nkhj->nij", a, b)
+
+
+def stored(x: xt.Array, order: Sequence[str]) -> xt.Array:
+    """The same array with its memory in another order."""
+    return xt.array(np.ascontiguousarray(x.transpose(*order).values), tuple(order))
+
+
+def test_batches_of_products_of_bfloat16_in_all_orders() -> None:
+    """Where the rows of a result are neighbours, the factors change places, and each of them in every batch."""
+    for batch, i, k, j in ((3, 16, 40, 32), (2, 33, 7, 5), (4, 1, 130, 70)):
+        a, b = bfloat16(batch, i, k), bfloat16(batch, k, j)
+        x, w = xt.array(a, ("n", "i", "k")), xt.array(b, ("n", "k", "j"))
+        for order in itertools.permutations("nij"):
+            f = xt.jit(lambda x, w, order=order: xt.dot(x, w, dim="k").transpose(*order))
+            for first, second in itertools.product(("nik", "kin", "kni"), ("nkj", "jkn")):
+                got = f(stored(x, first), stored(w, second))
+                close_to_sums(got, k, f"nik,nkj->{''.join(order)}", a, b)
+
+
+@pytest.mark.parametrize("groups", [2, 8])
+def test_gradients_of_grouped_convolutions_of_bfloat16(groups: int) -> None:
+    """Those of the kernel are products with a batch of groups."""
+    x = xt.array(bfloat16(3, 9, 10, groups, 8), ("n", "h", "w", "g", "c"))
+    kernel = xt.array(bfloat16(3, 3, groups, 8, 12), ("kh", "kw", "g", "c", "o"))
+
+    def loss(kernel: Any) -> Any:
+        y = xt.nn.conv(x.astype(kernel.dtype), kernel, {"h": "kh", "w": "kw"}, "c", padding=1)
+        return xt.sum(y.astype("f4") * xt.cos(xt.arange(12, dim="o", dtype="f4")))
+
+    got, want = (xt.jit(xt.grad(loss))(k).astype("f4").values for k in (kernel, kernel.astype("f4")))
+    np.testing.assert_allclose(got, want, rtol=0.02, atol=0.02 * np.abs(want).max())
 
 
 def test_gradients_of_products_of_bfloat16() -> None:
