@@ -65,7 +65,7 @@ bool LaneEmitter::writesFirst(Stage &stage, unsigned operand) {
   if (operand < stage.numInputs())
     return false;
   unsigned output = operand - stage.numInputs();
-  return !stage.isCarried(output) && (!stage.readsOutput(output) || stage.inits[output]);
+  return stage.inits[output] || (!stage.isCarried(output) && !stage.readsOutput(output));
 }
 
 /// True if the buffer is temporary, and nothing but `ops` uses it.

@@ -237,10 +237,15 @@ void Kernel::add(Kernel other) {
     add(std::move(stage));
 }
 
-void Kernel::clear() {
+void Kernel::remove(Stage *stage) {
+  stage->op->erase();
+  stages.erase(stage);
+  SmallVector<Stage, 4> left = std::move(stages);
   stages.clear();
   uses.clear();
   unidentified.clear();
+  for (Stage &other : left)
+    add(std::move(other));
 }
 
 bool Kernel::anyUse(Value base, llvm::function_ref<bool(const Uses &)> f) const {
@@ -492,12 +497,15 @@ bool xtensor::cpu::canFuse(const Kernel &earlier, const Kernel &later) {
   });
 }
 
-/// If `kernel` does nothing but fill its one output with a scalar: that scalar.
-static Value filledWith(const Kernel &kernel) {
-  if (kernel.stages.size() != 1)
-    return {};
-  auto fill = dyn_cast<linalg::FillOp>(kernel.stages.front().op.getOperation());
-  return fill ? fill.getInputs()[0] : Value();
+static bool isFill(const Stage &stage) { return isa<linalg::FillOp>(stage.op.getOperation()); }
+
+/// If `kernel` does nothing but fill buffers: the last stage that fills `buffer`.
+static Stage *fillOf(Kernel &kernel, Value buffer) {
+  if (!llvm::all_of(kernel.stages, isFill))
+    return nullptr;
+  auto fills = llvm::reverse(kernel.stages);
+  auto fill = llvm::find_if(fills, [&](Stage &s) { return s.op.getDpsInits()[0] == buffer; });
+  return fill == fills.end() ? nullptr : &*fill;
 }
 
 namespace {
@@ -509,13 +517,14 @@ public:
   void add(Kernel kernel) {
     takeFills(kernel);
     kernel.isCall = isGemm(kernel) || isWindowProduct(kernel);
-    if (Kernel *host = hostOf(kernel)) {
+    Kernel *host = hostOf(kernel);
+    unsigned place = host ? host - done.data() : done.size();
+    for (Stage &stage : llvm::make_filter_range(kernel.stages, isFill))
+      fills[stage.op.getDpsInits()[0]] = place;
+    if (host)
       host->add(std::move(kernel));
-      return;
-    }
-    if (filledWith(kernel))
-      fills[kernel.stages.front().op.getDpsInits()[0]] = done.size();
-    done.push_back(std::move(kernel));
+    else
+      done.push_back(std::move(kernel));
   }
 
   SmallVector<Kernel, 0> take() {
@@ -534,14 +543,13 @@ private:
           !stage.op.getMatchingIndexingMap(stage.op.getDpsInitOperand(i)).isProjectedPermutation())
         continue;
       Kernel &kernel = done[fill->second];
-      Value scalar = filledWith(kernel);
+      Stage *filled = fillOf(kernel, fill->first);
       Value base = stage.output(i).base;
-      if (scalar && llvm::none_of(ArrayRef<Kernel>(done).drop_front(fill->second + 1),
+      if (filled && llvm::none_of(ArrayRef<Kernel>(done).drop_front(fill->second + 1),
                                   [&](const Kernel &k) { return k.touches(base); })) {
         // Other stages must not count on the fill.
-        stage.inits[i] = scalar;
-        kernel.stages.front().op->erase();
-        kernel.clear();
+        stage.inits[i] = filled->op.getDpsInputs()[0];
+        kernel.remove(filled);
       }
       fills.erase(fill);
     }

@@ -94,7 +94,8 @@ struct Kernel {
   /// Takes in the stages of `other`, after its own.
   void add(Kernel other);
   void add(Stage stage);
-  void clear();
+  /// Erases the op of `stage`, too.
+  void remove(Stage *stage);
 
   bool isReduced(unsigned loop) const {
     return llvm::any_of(stages, [&](const Stage &s) { return s.reduced[loop]; });

@@ -2,6 +2,7 @@
 // RUN: xtensor-opt %s --xtensor-emit-vectors="vector-bits=256" | FileCheck %s --check-prefix=NARROW
 #ij = affine_map<(i, j) -> (i, j)>
 #i = affine_map<(i, j) -> (i)>
+#ji = affine_map<(i, j) -> (j, i)>
 
 // Each lane searches its own elements of the row. Then half of the lanes is compared with the other
 // half, down to one: of equal elements, the one with the lower place stays.
@@ -120,6 +121,33 @@ func.func @narrow(%x: memref<100000x3xi32>, %best: memref<3xi32>, %at: memref<3x
     %0 = arith.select %better, %a, %old : i32
     %1 = arith.select %better, %here, %place : i64
     linalg.yield %0, %1 : i32, i64
+  }
+  return
+}
+
+// A search starts from both scalars. Nothing reads the best elements, so they stay in registers.
+// CHECK-LABEL: func.func @filled
+// CHECK-NOT: linalg.fill
+// CHECK-NOT: vector.store {{.*}} vector<8xf64>
+// CHECK: iter_args({{.*}}) -> (vector<8xf64>, {{.*}}vector<8xi64>
+// CHECK-NOT: vector.store {{.*}} vector<8xf64>
+// CHECK: return
+func.func @filled(%x: memref<3x1024xf64>, %at: memref<1024xi64>) {
+  %low = arith.constant 0xFFF0000000000000 : f64
+  %first = arith.constant 0 : i64
+  %best = memref.alloc() : memref<1024xf64>
+  linalg.fill ins(%low : f64) outs(%best : memref<1024xf64>)
+  linalg.fill ins(%first : i64) outs(%at : memref<1024xi64>)
+  linalg.generic {indexing_maps = [#ji, #i, #i], iterator_types = ["parallel", "reduction"]} ins(%x : memref<3x1024xf64>) outs(%best, %at : memref<1024xf64>, memref<1024xi64>) {
+  ^bb0(%a: f64, %old: f64, %place: i64):
+    %more = arith.cmpf ugt, %a, %old : f64
+    %number = arith.cmpf ord, %old, %old : f64
+    %better = arith.andi %more, %number : i1
+    %j = linalg.index 1 : index
+    %here = arith.index_cast %j : index to i64
+    %0 = arith.select %better, %a, %old : f64
+    %1 = arith.select %better, %here, %place : i64
+    linalg.yield %0, %1 : f64, i64
   }
   return
 }
