@@ -347,6 +347,12 @@ void LaneEmitter::scatter(Value base, Value first, Value offsets, Value value) {
   }
 }
 
+/// Whether vector `u` starts a cache line, if the first vector does.
+bool LaneEmitter::startsLine(Type elementType, int64_t u) const {
+  constexpr int64_t kLineBytes = 64;
+  return alongOf(u) * width * bytesOf(elementType) % kLineBytes == 0;
+}
+
 void LaneEmitter::fetchAhead(const Access &access, Value index) {
   Value next = arith::AddIOp::create(b, loc, index, constant(access.ahead));
   memref::PrefetchOp::create(b, loc, views.flat(access.base), next, /*isWrite=*/false,
@@ -385,7 +391,7 @@ Lane LaneEmitter::read(unsigned id, int64_t u) {
       return {memref::LoadOp::create(b, loc, views.flat(p.access.base), index)};
     const Extent &stride = p.access.strides[vectorLoop];
     if (stride.is(1)) {
-      if (p.access.ahead)
+      if (p.access.ahead && startsLine(p.access.elementType, u))
         fetchAhead(p.access, index);
       return loadWide(p.access.base, index, p.access.elementType);
     }

@@ -102,6 +102,7 @@ private:
   mlir::Value laneNumbers(mlir::Type type);
   mlir::Value harmlessLanes(mlir::Type elementType);
   Lane loadWide(mlir::Value base, mlir::Value index, mlir::Type elementType);
+  bool startsLine(mlir::Type elementType, int64_t u) const;
   void fetchAhead(const Access &access, mlir::Value index);
   Lane readBackwards(mlir::Value base, mlir::Value index, mlir::Type elementType);
   Lane gather(mlir::Value base, mlir::Value first, mlir::Value offsets, mlir::Type elementType);

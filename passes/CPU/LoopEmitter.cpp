@@ -195,6 +195,7 @@ bool LoopEmitter::masksRest(Bound end) const {
 void LoopEmitter::parallelInnermost() {
   if (vectorLoop < 0)
     return parallelBlock(1);
+  readRowsAhead();
   int64_t unroll = chooseUnroll();
   Bound end = rangeOf(vectorLoop), done;
   auto blocks = [&](Bound to, int64_t step, int64_t count) {

@@ -94,7 +94,8 @@ private:
   Values tilePoints(int64_t steps, const llvm::MapVector<unsigned, Values> &read, Values carried,
                     int64_t copies = 1);
 
-  // Rows of sums in memory.
+  // Reductions along an outer dim.
+  void readRowsAhead();
   /// The columns of a block; 0: their sums are kept in registers.
   int64_t columnsAlongRows();
   void alongRows(int64_t columns);

@@ -1,7 +1,9 @@
-// Reductions along an outer dim whose sums stay in memory. Columns of a few vectors keep their sums
-// in registers, but jump from row to row, and the hardware prefetcher stops at each jump. Here,
-// loops run along a few rows at once, and the row of sums stays in the first cache.
+// Reductions along an outer dim. Columns of a few vectors keep their sums in registers, but jump
+// from row to row, and the hardware prefetcher stops at each jump. Few rows are prefetched by
+// instructions. Along many, loops run along a few rows at once, and the row of sums stays in the
+// first cache.
 #include "CPU/LoopNest.h"
+#include "CPU/MemRefPointers.h"
 #include "Machine.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,6 +19,38 @@ static constexpr int64_t kRowsTogether = 4, kRowsOfMoreWork = 8;
 static constexpr int64_t kPlainSum = 2;
 /// Shorter runs are over before the prefetcher is ahead of them.
 static constexpr int64_t kShortestRun = 2048;
+/// Bytes from what is read of a row to what is prefetched, and the same of up to four rows
+/// (measured).
+static constexpr int64_t kAhead = 1024, kAheadOfFew = 2048, kFewRows = 4;
+/// Bytes of a part of such a row, at least. Parts of the threads follow each other.
+static constexpr int64_t kShortestPart = 256;
+
+/// Prefetches long rows that may be outside of the second cache.
+void LoopEmitter::readRowsAhead() {
+  if (reduced.size() != 1)
+    return;
+  const Extent &rows = kernel.ranges[reduced.front()], &columns = kernel.ranges[vectorLoop];
+  int64_t bytes = rows.isConstant() && rows.constant <= kFewRows ? kAheadOfFew : kAhead;
+  xtensor::Caches caches = xtensor::cachesFor(kernel.stages.front().op);
+  // What is prefetched of many rows would leave the first cache before it is read.
+  if (!rows.isConstant() || rows.constant * bytes > caches.level1)
+    return;
+  for (unsigned id = 0; id < lanes.numPlaces(); ++id) {
+    Access &access = lanes.place(id).access;
+    if (!access.base || lanes.place(id).written || !access.elementType.isIntOrFloat() ||
+        !access.strides[vectorLoop].is(1))
+      continue;
+    int64_t size = bytesOf(access.elementType);
+    const Extent &step = access.strides[reduced.front()];
+    auto isShort = [&](const Extent &n, int64_t least) {
+      return n.isConstant() && std::abs(n.constant) * size < least;
+    };
+    auto array = cast<MemRefType>(access.base.getType());
+    bool isNear = array.hasStaticShape() && array.getNumElements() * size <= caches.level2;
+    if (!isShort(columns, kShortestPart) && !isShort(step, bytes) && !isNear)
+      access.ahead = bytes / size;
+  }
+}
 
 int64_t LoopEmitter::columnsAlongRows() {
   if (vectorLoop < 0 || kernel.isReduced(vectorLoop) || tile || kernel.scan() ||
