@@ -5,8 +5,10 @@
 // Both are solved by the steps of the factorisation, the second in reverse order, in 2/3 n^3
 // operations: Murray, "Differentiation of the Cholesky decomposition" (2016). Our kernels handle
 // blocks of columns, and the library applies them to the other columns.
+#include "LaneTriangles.h"
 #include "Lapack.h"
 #include "Matrices.h"
+#include "SideBySide.h"
 #include "SmallMatrices.h"
 
 using namespace xtensor;
@@ -67,12 +69,32 @@ private:
   T *x;
 };
 
+/// As `choleskyTangent`, of a batch of small matrices.
+template <typename T>
+void tangentSideBySide(const xt_array *arrays, const Batches &loops, bool transposed) {
+  int64_t n = rowsOf(arrays[0]);
+  size_t bytes = 2 * Scratch::bytesFor<T>(n * n * kMatrixLanes);
+  forEachBlock(loops, double(n) * n * n / 3, bytes, [&](const LaneBlock &block, Scratch &scratch) {
+    T *l = scratch.take<T>(n * n * kMatrixLanes), *x = scratch.take<T>(n * n * kMatrixLanes);
+    block.load(arrays[0], 0, l);
+    block.load(arrays[1], 1, x);
+    if (transposed)
+      choleskyCotangentLanes(n, l, x);
+    else
+      choleskyTangentLanes(n, l, x);
+    block.store(x, arrays[2], 2);
+  });
+}
+
 template <typename T>
 void choleskyTangent(const xt_array *arrays, bool transposed) {
   int64_t n = rowsOf(arrays[0]);
   bool square = n == columnsOf(arrays[0]);
   int64_t leading = spacedColumns(n);
   const int trailing[] = {2, 2, 2};
+  Batches loops(arrays, 3, trailing);
+  if (squaresFillLanes(n, columnsOf(arrays[0]), loops.count()))
+    return tangentSideBySide<T>(arrays, loops, transposed);
   forEachMatrix(arrays, 3, trailing, n, double(n) * n * n / 3,
                 2 * Scratch::bytesFor<T>(n * leading), [&](const int64_t *at, Scratch &scratch) {
                   Matrix<T> l = matrixOf<T>(arrays[0], at[0]), t = matrixOf<T>(arrays[1], at[1]),

@@ -3,6 +3,7 @@
 // have any strides. Kernels for small triangles work there. Large triangles are blocks of small
 // ones and products, for which the library is faster. The inverse, xt_lu_inverse, is a solve that
 // skips the zeros above the diagonal of the identity: two thirds of the work.
+#include "LaneTriangles.h"
 #include "Lapack.h"
 #include "Matrices.h"
 #include "SideBySide.h"
@@ -247,6 +248,31 @@ Matrix<const T> constMatrix(const xt_array &a, int64_t offset) {
   return {m.data, m.rows, m.columns, m.rowStride, m.columnStride};
 }
 
+/// As `triangular`, of a batch of small matrices.
+template <typename T>
+void triangularSideBySide(bool product, const xt_array *arrays, const int64_t *options,
+                          const Batches &loops, const Columns &columns) {
+  const xt_array &a = arrays[0], &b = arrays[1], &x = arrays[2];
+  bool upper = options[0] != 0, noDiagonal = options[1] != 0;
+  int batch = a.rank - 2;
+  int64_t n = a.sizes[batch], m = columns.size;
+  size_t bytes =
+      Scratch::bytesFor<T>(n * n * kMatrixLanes) + Scratch::bytesFor<T>(n * m * kMatrixLanes);
+  Matrix<T> matrix = matrixOf<T>(a);
+  Matrix<T> from{static_cast<T *>(b.data), n, m, b.strides[batch], columns.bStride};
+  Matrix<T> to{static_cast<T *>(x.data), n, m, x.strides[batch], columns.xStride};
+  forEachBlock(loops, double(n) * n * m, bytes, [&](const LaneBlock &block, Scratch &scratch) {
+    T *triangle = scratch.take<T>(n * n * kMatrixLanes), *y = scratch.take<T>(n * m * kMatrixLanes);
+    block.load(matrix, 0, triangle);
+    block.load(from, 1, y);
+    if (product)
+      multiplyTriangleLanes(n, triangle, upper, noDiagonal, y, m);
+    else
+      solveTriangleLanes(n, triangle, upper, noDiagonal, y, m);
+    block.store(y, to, 2);
+  });
+}
+
 template <typename T>
 void triangular(bool product, const xt_array *arrays, const int64_t *options) {
   const xt_array &a = arrays[0], &b = arrays[1], &x = arrays[2];
@@ -255,6 +281,8 @@ void triangular(bool product, const xt_array *arrays, const int64_t *options) {
   int trailing[] = {2, b.rank - batch, x.rank - batch};
   Batches loops(arrays, 3, trailing);
   Columns columns(b, x, batch + 1, loops, 1);
+  if (columns.size <= kLaneColumns && squaresFillLanes(rowsOf(a), columnsOf(a), loops.count()))
+    return triangularSideBySide<T>(product, arrays, options, loops, columns);
   solveAll<T>(a, b, x, loops, columns, 1, [&](const int64_t *at) {
     Steps<T> steps;
     steps.first = {constMatrix<T>(a, at[0]), upper, unit};

@@ -2,8 +2,10 @@
 // xt_triangle_of_product. Parts of both factors are copied into scratch memory, so they may have
 // any strides. Our kernel computes blocks on the diagonal, and the library computes those below
 // it.
+#include "LaneTriangles.h"
 #include "Lapack.h"
 #include "Matrices.h"
+#include "SideBySide.h"
 #include "SmallMatrices.h"
 
 using namespace xtensor;
@@ -33,6 +35,31 @@ void terms(const xt_array &a, int row, int64_t offset, int64_t begin, const Matr
   }
 }
 
+/// As `triangleOfProduct`, of a batch of small matrices with terms along one axis, or with one
+/// term.
+template <typename T>
+void productSideBySide(const xt_array *arrays, const Batches &loops, bool strict) {
+  const xt_array &x = arrays[2];
+  int row = x.rank - 2;
+  int64_t n = x.sizes[row];
+  auto factor = [&](const xt_array &a) {
+    return a.rank == row + 1 ? columnOf<T>(a) : matrixOf<T>(a);
+  };
+  Matrix<T> a = factor(arrays[0]), b = factor(arrays[1]);
+  size_t bytes = 2 * Scratch::bytesFor<T>(n * a.columns * kMatrixLanes) +
+                 Scratch::bytesFor<T>(n * n * kMatrixLanes);
+  forEachBlock(loops, double(n) * n * a.columns / 2, bytes,
+               [&](const LaneBlock &block, Scratch &scratch) {
+                 T *left = scratch.take<T>(n * a.columns * kMatrixLanes);
+                 T *right = scratch.take<T>(n * a.columns * kMatrixLanes);
+                 T *product = scratch.take<T>(n * n * kMatrixLanes);
+                 block.load(a, 0, left);
+                 block.load(b, 1, right);
+                 triangleOfProductLanes(n, a.columns, left, right, strict, product);
+                 block.store(product, x, 2);
+               });
+}
+
 template <typename T>
 void triangleOfProduct(const xt_array *arrays, bool strict) {
   const xt_array &a = arrays[0], &b = arrays[1], &x = arrays[2];
@@ -44,6 +71,10 @@ void triangleOfProduct(const xt_array *arrays, bool strict) {
     count *= a.sizes[d];
   int64_t most = std::min(count, kTerms);
   const int trailing[] = {a.rank - row, b.rank - row, 2};
+  Batches loops(arrays, 3, trailing);
+  if (a.rank <= row + 2 && count > 0 && count <= kLaneColumns &&
+      squaresFillLanes(n, x.sizes[row + 1], loops.count()))
+    return productSideBySide<T>(arrays, loops, strict);
   size_t bytes = Scratch::bytesFor<T>(n * most) + Scratch::bytesFor<T>(leading * most) +
                  Scratch::bytesFor<T>(n * leading);
   forEachMatrix(arrays, 3, trailing, n, double(n) * n * count / 2, bytes,

@@ -112,3 +112,29 @@ def test_strides_and_threads() -> None:
     for f in (xt.linalg.qr, xt.linalg.svd):
         for one, other in zip(_values(f(x)), _values(f(turned)), strict=True):
             np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("dtype", ("f4", "f8"))
+@pytest.mark.parametrize("lower", (True, False))
+def test_triangles(lower: bool, dtype: str) -> None:
+    """Stored in any order, with NaN in the other triangle, for one right-hand side and for all; one is singular."""
+    rng = np.random.default_rng(0)
+    cut = np.tril if lower else np.triu
+    for n in (1, 2, 3, 8, 16, 17):
+        a = rng.standard_normal((COUNT, n, n)) + 3 * np.eye(n)
+        read = cut(a).astype(dtype).astype("f8")
+        read[4, 0, 0] = 0
+        a = np.where(cut(np.ones((n, n))) > 0, read, np.nan).astype(dtype)
+        good = np.delete(np.arange(COUNT), 4)
+        for dims, sides in ((("row",), (n,)), (("row", "t"), (n, COUNT)), (("k", "t", "row"), (3, COUNT, n))):
+            b = xt.array(rng.standard_normal(sides).astype(dtype), dims)
+            wanted = b.values.astype("f8").transpose([dims.index(d) for d in ("t", "row", "k") if d in dims])
+            wanted = np.broadcast_to(wanted if "k" in dims else wanted[..., None], (COUNT, n, 3 if "k" in dims else 1))
+            for stored in (("t", "row", "col"), ("col", "row", "t")):
+                x = xt.array(a, ("t", "row", "col")).transpose(*stored)
+                y = xt.linalg.triangular_solve(x, b, lower=lower).transpose("t", "col", ...).values.astype("f8")
+                y = y if "k" in dims else y[..., None]
+                assert not np.isfinite(y[4]).all()
+                residual = np.abs(read[good] @ y[good] - wanted[good])
+                scale = np.abs(read[good]) @ np.abs(y[good]) + np.abs(wanted[good])
+                assert (residual <= n * float(np.finfo(dtype).eps) * scale).all()

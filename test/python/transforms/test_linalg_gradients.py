@@ -171,9 +171,10 @@ def test_gradient_of_lu_of_open_sizes() -> None:
 
 
 TRIANGLES = [(3, 3), (4, 5, 5), (1, 1), (2, 0, 0), (0, 3, 3), (95, 95), (97, 97), (2, 130, 130), (300, 300)]
+TRIANGLES += [(37, 2, 2), (37, 5, 5), (37, 16, 16), (37, 17, 17)]  # up to 16 rows, one in each lane of a vector
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("unit", [False, True])
 @pytest.mark.parametrize("lower", [False, True])
@@ -234,10 +235,12 @@ def test_qr_in_both_modes(shape: tuple[int, ...], dtype: str) -> None:
     assert_transposed(list(got), cts, along, gradient, dtype)
 
 
-@pytest.mark.parametrize("n", [8, 32, 64, 120])
-def test_gradient_of_large_batches(n: int) -> None:
+@pytest.mark.parametrize(
+    "shape", [(37, 1, 1), (37, 2, 2), (37, 7, 7), (37, 16, 16), *((4, n, n) for n in (8, 32, 64, 120))]
+)
+def test_gradient_of_large_batches(shape: tuple[int, ...]) -> None:
     torch = pytest.importorskip("torch")
-    a, w, u = definite(4, n, n), random(4, n, n), random(4, n, n)
+    a, w, u = definite(*shape), random(*shape), random(*shape)
     v = torch.tensor(a, requires_grad=True)
     (g,) = torch.autograd.grad((torch.linalg.cholesky((v + v.mT) / 2) * torch.tensor(w)).sum(), v, create_graph=True)
     weights, along = matrix(w), matrix(u)
