@@ -123,6 +123,9 @@ private:
   Found shared(Stage &stage, Found found);
   Found sharedIfRare(Stage &stage, Found found, mlir::Value better);
   void finishSearch(unsigned i, int64_t unroll, llvm::ArrayRef<mlir::Value> ends);
+  mlir::Value joinLanes(const Accumulator &a, llvm::ArrayRef<mlir::Value> vectors);
+  mlir::Value joinExtrema(const Accumulator &a, llvm::ArrayRef<mlir::Value> vectors,
+                          mlir::arith::FastMathFlags flags);
   void finishRow(const Accumulator &a, int64_t row, llvm::ArrayRef<mlir::Value> vectors,
                  mlir::Value element);
   bool findsRarely() const;

@@ -25,6 +25,26 @@ arith::FastMathFlags Accumulator::flags() const {
   return op ? op.getFastMathFlagsAttr().getValue() : arith::FastMathFlags::none;
 }
 
+/// Whether it is an extremum of floats.
+static bool isExtremum(const Accumulator &a) {
+  return a.combiner->kind == vector::CombiningKind::MAXIMUMF ||
+         a.combiner->kind == vector::CombiningKind::MINIMUMF;
+}
+
+/// One value of them all, by joining pairs.
+static Value inPairs(ArrayRef<Value> values, llvm::function_ref<Value(Value, Value)> join) {
+  SmallVector<Value> joined(values);
+  while (joined.size() > 1) {
+    SmallVector<Value> half;
+    for (unsigned k = 0; k + 1 < joined.size(); k += 2)
+      half.push_back(join(joined[k], joined[k + 1]));
+    if (joined.size() % 2)
+      half.push_back(joined.back());
+    joined = std::move(half);
+  }
+  return joined[0];
+}
+
 /// Whether the vector that ends at the last element does what is left after the whole vectors: it
 /// combines only the lanes that are left. What is written may be read, so nothing may be written.
 bool LoopEmitter::overlapsRest(Bound end) const {
@@ -50,10 +70,7 @@ LoopEmitter::Together LoopEmitter::whyTogether() const {
         hasNeighbours |= access.strides[outer.back()] == length;
       }
   // The extrema of floats look for NaN: this takes longer than memory, but for the shortest rows.
-  bool extrema = llvm::any_of(accumulators, [](const Accumulator &a) {
-    return a.combiner->kind == vector::CombiningKind::MAXIMUMF ||
-           a.combiner->kind == vector::CombiningKind::MINIMUMF;
-  });
+  bool extrema = llvm::any_of(accumulators, isExtremum);
   if (!isLong)
     return hasNeighbours && !reduced.empty() && (!extrema || length.constant <= 2 * width)
                ? Together::Neighbours
@@ -194,22 +211,47 @@ void LoopEmitter::finishSearch(unsigned i, int64_t unroll, ArrayRef<Value> ends)
   lanes.width = width;
 }
 
-/// Writes what `vectors`, and `element` if there is one, have accumulated of a row.
-void LoopEmitter::finishRow(const Accumulator &a, int64_t row, ArrayRef<Value> vectors,
-                            Value element) {
-  Values joined(vectors);
-  while (joined.size() > 1) {
-    Values half;
-    for (unsigned k = 0; k + 1 < joined.size(); k += 2)
-      half.push_back(combine(a, joined[k], joined[k + 1]));
-    if (joined.size() % 2)
-      half.push_back(joined.back());
-    joined = half;
-  }
+/// What all lanes of `vectors` combine to.
+Value LoopEmitter::joinLanes(const Accumulator &a, ArrayRef<Value> vectors) {
   auto flags = a.flags();
   if (isa<FloatType>(a.type))
     flags = flags | arith::FastMathFlags::reassoc;
-  Value sum = vector::ReductionOp::create(b, loc, a.combiner->kind, joined[0], flags);
+  if (isExtremum(a) && bitEnumContainsAll(flags, arith::FastMathFlags::nsz))
+    return joinExtrema(a, vectors, flags);
+  Value joined = inPairs(vectors, [&](Value x, Value y) { return combine(a, x, y); });
+  return vector::ReductionOp::create(b, loc, a.combiner->kind, joined, flags);
+}
+
+/// An extremum of floats takes three instructions, because NaN wins. Here, extrema are of numbers,
+/// and NaN is looked for in two vectors at once.
+Value LoopEmitter::joinExtrema(const Accumulator &a, ArrayRef<Value> vectors,
+                               arith::FastMathFlags flags) {
+  using vector::CombiningKind;
+  flags = flags | arith::FastMathFlags::nnan;
+  Values marks;
+  for (unsigned k = 0; k < vectors.size(); k += 2)
+    marks.push_back(arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, vectors[k],
+                                          k + 1 < vectors.size() ? vectors[k + 1] : vectors[k]));
+  Value mark =
+      inPairs(marks, [&](Value x, Value y) -> Value { return arith::OrIOp::create(b, loc, x, y); });
+  Value hasNaN = vector::ReductionOp::create(b, loc, CombiningKind::OR, mark);
+  bool isMax = a.combiner->kind == CombiningKind::MAXIMUMF;
+  CombiningKind kind = isMax ? CombiningKind::MAXNUMF : CombiningKind::MINNUMF;
+  auto fast = arith::FastMathFlagsAttr::get(b.getContext(), flags);
+  Value best = inPairs(vectors, [&](Value x, Value y) {
+    return vector::makeArithReduction(b, loc, kind, x, y, fast);
+  });
+  best = vector::ReductionOp::create(b, loc, kind, best, flags);
+  auto type = cast<FloatType>(a.type);
+  Value notNumber = arith::ConstantOp::create(
+      b, loc, b.getFloatAttr(type, APFloat::getNaN(type.getFloatSemantics())));
+  return arith::SelectOp::create(b, loc, hasNaN, notNumber, best);
+}
+
+/// Writes what `vectors`, and `element` if there is one, have accumulated of a row.
+void LoopEmitter::finishRow(const Accumulator &a, int64_t row, ArrayRef<Value> vectors,
+                            Value element) {
+  Value sum = joinLanes(a, vectors);
   lanes.width = 1;
   if (element)
     sum = combine(a, sum, element);

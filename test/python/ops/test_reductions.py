@@ -93,6 +93,22 @@ def test_nan_is_not_hidden() -> None:
     assert xt.argmax(x, "a", skipna=True).item() == 2
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "bfloat16"])
+def test_nan_anywhere_in_a_row(dtype: str) -> None:
+    """Rows of whole vectors, of parts of them, and of both: one NaN in each second row, of either sign."""
+    kind = xt.zeros(dtype=dtype).dtype
+    rng = np.random.default_rng(0)
+    for length in (1, 2, 5, 16, 31, 32, 48, 64, 100, 128, 200, 600):
+        v = rng.standard_normal((2 * length, length)).astype(kind)
+        at = np.arange(length)
+        v[2 * at, at] = np.copysign(np.nan, at % 2 - 0.5)
+        v[1] = -np.inf
+        v[-1] = np.inf
+        for name in ("max", "min"):
+            got = xt.astype(getattr(xt, name)(xt.array(v, ("row", "column")), dim="column"), "f8").values
+            np.testing.assert_array_equal(got, getattr(np, name)(v.astype("f8"), axis=1), err_msg=f"{name} {length}")
+
+
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
 def test_positions(name: str) -> None:
     @examples(25)
