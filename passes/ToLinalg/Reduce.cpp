@@ -35,11 +35,27 @@ struct Reduction {
 };
 } // namespace
 
+/// The dims of the operand in the order in which it is stored: memory is read forwards, whatever
+/// order the dims have.
+static Names storedOrder(ReduceOp op, Lowering &to) {
+  Names names(arrayType(op.getX()).getDimNames()), order;
+  auto add = [&](StringAttr name) {
+    if (!llvm::is_contained(order, name))
+      order.push_back(name);
+  };
+  if (View view = to.view(op.getX()); view.kind == View::Tensor)
+    for (AffineExpr axis : view.map.getResults())
+      for (auto [d, name] : llvm::enumerate(names))
+        if (axis.isFunctionOfDim(d))
+          add(name);
+  llvm::for_each(names, add);
+  return order;
+}
+
 static Reduction prepare(ReduceOp op, Lowering &to) {
   ArrayType from = arrayType(op.getX()), type = arrayType(op.getY());
   Names loops(type.getDimNames());
-  // In the operand's order, whatever order they are named in: memory is read forwards.
-  for (StringAttr name : from.getDimNames())
+  for (StringAttr name : storedOrder(op, to))
     if (!type.hasDim(name))
       loops.push_back(name);
   unsigned rank = type.getRank();

@@ -15,6 +15,18 @@ func.func @max_over_two(%x: !xtensor.array<a: 2, b: 3, c: 4, f32>) -> !xtensor.a
 
 // -----
 
+// The order of the loops is that of memory, not that of the dims.
+// CHECK: affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @sum_of_transposed
+// CHECK: linalg.generic {{.*}} ins(%arg0 : tensor<2x3xf32>)
+func.func @sum_of_transposed(%x: !xtensor.array<a: 2, b: 3, f32>) -> !xtensor.array<f32> {
+  %t = xtensor.broadcast %x : (!xtensor.array<a: 2, b: 3, f32>) -> !xtensor.array<b: 3, a: 2, f32>
+  %y = xtensor.reduce sum %t over [b, a] : !xtensor.array<b: 3, a: 2, f32>
+  return %y : !xtensor.array<f32>
+}
+
+// -----
+
 // The best value and its position side by side; better is strictly better, or the first NaN.
 // CHECK-LABEL: func.func @argmax
 // CHECK: %[[R:.*]]:2 = linalg.generic {{.*}} ins(%arg0 : tensor<3x4xf32>) outs(%{{.*}}, %{{.*}} : tensor<3xf32>, tensor<3xi64>)
