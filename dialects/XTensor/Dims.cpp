@@ -70,6 +70,14 @@ ArrayType xtensor::reordered(ArrayType type, ArrayRef<Attribute> dims) {
   return reordered(type, names);
 }
 
+std::optional<unsigned> xtensor::findNeighbours(ArrayRef<StringAttr> order,
+                                                ArrayRef<Attribute> dims) {
+  const auto *first = std::search(order.begin(), order.end(), dims.begin(), dims.end());
+  if (first == order.end())
+    return std::nullopt;
+  return first - order.begin();
+}
+
 ArrayType xtensor::withShape(ArrayType type, ArrayRef<int64_t> shape) {
   return ArrayType::get(type.getContext(), type.getDimNames(), shape, type.getElementType());
 }

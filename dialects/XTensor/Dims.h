@@ -42,6 +42,9 @@ ArrayType withSize(ArrayType type, mlir::Attribute dim, int64_t size);
 llvm::SmallVector<mlir::Attribute> lacking(ArrayType a, ArrayType b);
 /// The dims whose size is `?`, in order.
 llvm::SmallVector<mlir::StringAttr> dynamicDims(ArrayType type);
+/// The axis in `order` at which `dims` begin, if they are neighbours there, in this order.
+std::optional<unsigned> findNeighbours(llvm::ArrayRef<mlir::StringAttr> order,
+                                       llvm::ArrayRef<mlir::Attribute> dims);
 /// The dims as attributes, in order.
 llvm::SmallVector<mlir::Attribute> dimsOf(ArrayType type);
 /// `base~N`: a name that none of `types` has and no user can spell.

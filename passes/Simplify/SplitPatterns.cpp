@@ -116,12 +116,9 @@ struct SplitOfReordered : OpRewritePattern<SplitOp> {
   }
 };
 
-/// Whether these dims are neighbours in this order, so that a merge of them is a view.
-bool areNeighbours(MergeOp op, ArrayType type) {
-  ArrayRef<StringAttr> names = type.getDimNames();
-  auto dims =
-      llvm::map_to_vector(op.getDims(), [](Attribute dim) { return cast<StringAttr>(dim); });
-  return std::search(names.begin(), names.end(), dims.begin(), dims.end()) != names.end();
+/// Whether `op` of an array of this type would be a view.
+bool isView(MergeOp op, ArrayType type) {
+  return findNeighbours(type.getDimNames(), op.getDims().getValue()).has_value();
 }
 
 /// What broadcasts that only reorder read, else the value itself.
@@ -138,7 +135,7 @@ struct MergeOfReordered : OpRewritePattern<MergeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MergeOp op, PatternRewriter &rewriter) const override {
     Value x = beforeReorder(op.getX());
-    if (x == op.getX() || x.getDefiningOp<MergeOp>() || !areNeighbours(op, arrayType(x)))
+    if (x == op.getX() || x.getDefiningOp<MergeOp>() || !isView(op, arrayType(x)))
       return failure();
     Value merged = MergeOp::create(rewriter, op.getLoc(), x, op.getDims(), op.getIntoAttr());
     rewriter.replaceOp(op, reordered(rewriter, op.getLoc(), merged, op.getType()));
@@ -166,8 +163,7 @@ struct ReorderedMerge : OpRewritePattern<BroadcastOp> {
     }
     ArrayType inPlace = reordered(from, names);
     Value source = beforeReorder(merge.getX());
-    if (from == inPlace ||
-        (!source.getDefiningOp<MergeOp>() && areNeighbours(merge, arrayType(source))))
+    if (from == inPlace || (!source.getDefiningOp<MergeOp>() && isView(merge, arrayType(source))))
       return failure();
     Location loc = merge.getLoc();
     Value x = reordered(rewriter, loc, source, inPlace);

@@ -191,19 +191,21 @@ static LogicalResult lower(MergeOp op, Lowering &to) {
       size = to.b.createOrFold<arith::MulIOp>(to.loc(), size, to.sizeValue(dim, from));
     to.noteSize(op.getIntoAttr(), size);
   }
+  ArrayRef<Attribute> merges = op.getDims().getValue();
   Stored stored = to.stored(op.getX());
-  auto first = std::search(stored.order.begin(), stored.order.end(), dims.begin(), dims.end());
-  if (first == stored.order.end()) {
+  std::optional<unsigned> found = findNeighbours(stored.order, merges);
+  if (!found) {
     // As the operand's type has them if they are neighbours there, else the merged dims last.
     Names order(from.getDimNames());
-    if (std::search(order.begin(), order.end(), dims.begin(), dims.end()) == order.end()) {
+    found = findNeighbours(order, merges);
+    if (!found) {
       llvm::erase_if(order, [&](StringAttr dim) { return llvm::is_contained(dims, dim); });
+      found = order.size();
       llvm::append_range(order, dims);
     }
     stored = {to.packed(op.getX(), order), order};
-    first = std::search(stored.order.begin(), stored.order.end(), dims.begin(), dims.end());
   }
-  unsigned at = first - stored.order.begin();
+  unsigned at = *found;
   Names order(stored.order);
   order.erase(order.begin() + at, order.begin() + at + dims.size());
   order.insert(order.begin() + at, op.getIntoAttr());
