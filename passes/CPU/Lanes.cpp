@@ -226,6 +226,16 @@ static bool hardwareGathers(Type type) {
          (type.getIntOrFloatBitWidth() == 32 || type.getIntOrFloatBitWidth() == 64);
 }
 
+/// Elements from integers of their bits; lanes without an element are harmless.
+Lane LaneEmitter::fromBits(Value bits, Type elementType) {
+  Value result = bits;
+  if (isa<FloatType>(elementType))
+    result = arith::BitcastOp::create(b, loc, wide(elementType), bits);
+  if (mask)
+    result = arith::SelectOp::create(b, loc, mask, result, harmlessLanes(elementType));
+  return {result, Lane::Vector};
+}
+
 /// Elements of 8 or 16 bits, for which there is no instruction: the aligned words of 32 bits that
 /// they lie in, shifted. Such a word never reaches into a page in which no element lies.
 Lane LaneEmitter::gatherFromWords(Value base, Value first, Value offsets, Type elementType) {
@@ -258,12 +268,7 @@ Lane LaneEmitter::gatherFromWords(Value base, Value first, Value offsets, Type e
                                       constantOf(b.getI32IntegerAttr(8 * bytes), /*vector=*/true));
   Value result = arith::ShRUIOp::create(b, loc, found, shift);
   Type whole = b.getIntegerType(elementType.getIntOrFloatBitWidth());
-  result = arith::TruncIOp::create(b, loc, wide(whole), result);
-  if (isa<FloatType>(elementType))
-    result = arith::BitcastOp::create(b, loc, wide(elementType), result);
-  if (mask)
-    result = arith::SelectOp::create(b, loc, mask, result, harmlessLanes(elementType));
-  return {result, Lane::Vector};
+  return fromBits(arith::TruncIOp::create(b, loc, wide(whole), result), elementType);
 }
 
 /// The instruction of AVX-512 that permutes such a vector; empty: there is none.
@@ -304,11 +309,7 @@ Lane LaneEmitter::permuted(Value base, Value first, Value places, int64_t size, 
   Value result =
       LLVM::CallIntrinsicOp::create(b, loc, whole, b.getStringAttr(instruction), {row, places})
           .getResult(0);
-  if (isa<FloatType>(elementType))
-    result = arith::BitcastOp::create(b, loc, wide(elementType), result);
-  if (mask)
-    result = arith::SelectOp::create(b, loc, mask, result, harmlessLanes(elementType));
-  return {result, Lane::Vector};
+  return fromBits(result, elementType);
 }
 
 Lane LaneEmitter::gather(Value base, Value first, Value offsets, Type elementType) {

@@ -106,6 +106,7 @@ private:
   void fetchAhead(const Access &access, mlir::Value index);
   Lane readBackwards(mlir::Value base, mlir::Value index, mlir::Type elementType);
   Lane gather(mlir::Value base, mlir::Value first, mlir::Value offsets, mlir::Type elementType);
+  Lane fromBits(mlir::Value bits, mlir::Type elementType);
   Lane gatherFromWords(mlir::Value base, mlir::Value first, mlir::Value offsets,
                        mlir::Type elementType);
   Lane permuted(mlir::Value base, mlir::Value first, mlir::Value places, int64_t size,
