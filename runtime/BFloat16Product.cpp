@@ -369,33 +369,21 @@ private:
 };
 
 void runVectors(const Product &p, const Batches &loops, int64_t threads) {
-  int64_t count = loops.count(), at[Batches::kMaxArrays];
   bool isByColumns = VectorProduct::isByColumns(p);
-  if (count == 1 || threads > 1) {
-    for (int64_t i = 0; i < count; ++i) {
-      loops.offsets(i, at);
-      VectorProduct(p.at(at), isByColumns).run(threads);
-    }
-    return;
-  }
-  forInstances(count, p.work() / 10 + 10, [&](int64_t begin, int64_t end) {
-    int64_t at[Batches::kMaxArrays];
-    for (int64_t i = begin; i < end; ++i) {
-      loops.offsets(i, at);
-      VectorProduct(p.at(at), isByColumns).run(1);
-    }
-  });
+  auto multiply = [&](int64_t begin, int64_t end) {
+    loops.forEach(begin, end,
+                  [&](const int64_t *at) { VectorProduct(p.at(at), isByColumns).run(threads); });
+  };
+  if (int64_t count = loops.count(); count == 1 || threads > 1)
+    multiply(0, count);
+  else
+    forInstances(count, p.work() / 10 + 10, multiply);
 }
 
 void runBatch(const Product &p, const Batches &loops) {
-  int64_t count = loops.count(), at[Batches::kMaxArrays];
-  if (level() == Level::None) {
-    for (int64_t i = 0; i < count; ++i) {
-      loops.offsets(i, at);
-      runLoops(p.at(at));
-    }
-    return;
-  }
+  int64_t count = loops.count();
+  if (level() == Level::None)
+    return loops.forEach(0, count, [&](const int64_t *at) { runLoops(p.at(at)); });
   double work = p.work();
   int64_t threads = insideParallelLoop() ? 1 : xt_num_threads();
   int64_t able = std::clamp<int64_t>(int64_t(std::min(work / kMinThreadWork, 1e6)), 1, threads);
@@ -404,11 +392,7 @@ void runBatch(const Product &p, const Batches &loops) {
     return runVectors(p, loops, isLarge ? able : 1);
   if (count == 1 || isLarge) {
     Cut cut(p, able);
-    for (int64_t i = 0; i < count; ++i) {
-      loops.offsets(i, at);
-      run(p.at(at), cut);
-    }
-    return;
+    return loops.forEach(0, count, [&](const int64_t *at) { run(p.at(at), cut); });
   }
   Cut cut(p, 1);
   // Tiles take a tenth of the time that forInstances expects of a multiply-add.
@@ -416,11 +400,7 @@ void runBatch(const Product &p, const Batches &loops) {
     withScratch(cut.leftBytes() + cut.taskBytes(), [&](Scratch &scratch) {
       char *memory = scratch.take<char>(0);
       Session session = cut.session();
-      int64_t at[Batches::kMaxArrays];
-      for (int64_t i = begin; i < end; ++i) {
-        loops.offsets(i, at);
-        runHere(p.at(at), cut, memory);
-      }
+      loops.forEach(begin, end, [&](const int64_t *at) { runHere(p.at(at), cut, memory); });
     });
   });
 }

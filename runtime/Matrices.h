@@ -118,7 +118,16 @@ public:
         out[a] += at * strides[a][d];
     }
   }
-  /// The same of `count` instances from `first` on, and of the last of them up to `lanes`.
+  /// Calls body(offsets) for the instances from `begin` to `end`.
+  template <typename Body>
+  void forEach(int64_t begin, int64_t end, Body body) const {
+    int64_t at[kMaxArrays];
+    for (int64_t i = begin; i < end; ++i) {
+      offsets(i, at);
+      body(at);
+    }
+  }
+  /// The offsets of `count` instances from `first` on, and of the last of them up to `lanes`.
   void offsets(int64_t first, int64_t count, int64_t lanes, int64_t (*out)[kMaxArrays]) const {
     offsets(first, out[0]);
     // Neighbours along the last axis are a stride apart: no division for each.
