@@ -446,6 +446,11 @@ def int_text(x: int) -> str:
     return str(x) if x.bit_length() <= 1024 else f"of {x.bit_length()} bits"
 
 
+def counted(n: int, noun: str, plural: str = "") -> str:
+    """ "1 array", "2 arrays"."""
+    return f"{n} {noun if n == 1 else plural or noun + 's'}"
+
+
 def checked(fn: Callable[P, R], trim: bool = True, name: str | Callable[..., str] | None = None) -> Callable[P, R]:
     """`fn`, with an `Error` for calls that it has no parameters for, and its name and arrays in what it raises.
     `trim`: without our frames inside of it. `name`: what errors call it, by default what it is called; or a function

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base import tree
-from ..base.calls import call_with, in_words, with_article
+from ..base.calls import call_with, counted, in_words, with_article
 from ..base.dims import as_names, describe_array
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, trimmed
 from ..call.arguments import name_of, needs_function
@@ -61,7 +61,8 @@ def named(f: Callable[..., Any], dims: str | Sequence[Any] | EllipsisType = ...)
             each = [_Dims(name, i, (...,) if bare else None) for i, bare in enumerate(is_bare)]
         is_open = any(d.is_open for d in each)
         if len(args) < len(each):
-            raise ArgumentError(f"xt.named({name}): {len(args)} arguments by position, and dims= has {len(each)}")
+            have = counted(len(args), "argument")
+            raise ArgumentError(f"xt.named({name}): {have} by position, and dims= has {len(each)}")
         given = [d.named(x) for d, x in zip(each, args, strict=False)]
         further = max((d.further(x) for d, x in zip(each, args, strict=False)), default=0) if is_open else 0
         is_last = any(d.is_last for d in each)

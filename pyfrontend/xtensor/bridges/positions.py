@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base import tree
-from ..base.calls import call_with, shown
+from ..base.calls import call_with, counted, shown
 from ..base.dims import as_names, describe
 from ..base.dtypes import as_dtype
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, SizeError
@@ -181,7 +181,8 @@ def with_names(bridge: str, args: Any, dims: Any) -> Any:
     bare = [i for i, x in enumerate(leaves) if hasattr(x, "shape") and hasattr(x, "dtype") and not hasattr(x, "dims")]
     if len(bare) != len(dims):
         raise ArgumentError(
-            f"xt.{bridge}(dims=): there are names for {len(dims)} arrays, and args= has {len(bare)} without names"
+            f"xt.{bridge}(dims=): there are names for {counted(len(dims), 'array')}, and args= has {len(bare)} without "
+            "names"
         )
     for i, given in zip(bare, dims, strict=True):
         x, names = leaves[i], as_names(given)

@@ -29,7 +29,7 @@ from pytensor.xtensor import as_xtensor
 from pytensor.xtensor.type import XTensorType
 
 from ..base import dtypes, tree
-from ..base.calls import shown
+from ..base.calls import counted, shown
 from ..base.dims import as_names, describe, describe_array
 from ..base.errors import ArgumentTypeError, DeviceError, DimensionError, DTypeError, Error, SizeError, UnsupportedError
 from ..base.latest import Latest
@@ -103,8 +103,8 @@ def _names(name: str, dims: tuple[Any, ...], args: tuple[Any, ...]) -> list[Any]
     """The entry of dims= for each leaf of the arguments."""
     if len(dims) > len(args):
         raise ArgumentTypeError(
-            f"xt.{_BRIDGE}({name}): dims= has entries for {len(dims)} arguments by position, and the call has "
-            f"{len(args)}"
+            f"xt.{_BRIDGE}({name}): dims= has entries for {counted(len(dims), 'argument')} by position, and the "
+            f"call has {len(args)}"
         )
 
     def spread(entry: Any, x: Any) -> list[Any]:

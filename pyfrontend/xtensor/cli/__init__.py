@@ -24,6 +24,7 @@ from .. import __version__, _native
 from ..aot.bundle import Bundle
 from ..aot.export import export
 from ..aot.inspect import as_json, lines
+from ..base.calls import counted
 from ..base.errors import ArgumentError, Error, user_line
 from ..call.arrays import array
 from ..call.compilations import Compilation, is_internal, listeners
@@ -271,12 +272,8 @@ def _summary(met: Sequence[Compilation]) -> Iterator[str]:
         yield "  ".join([name.ljust(widths[0]), *counts, line]).rstrip()
         yield from (f"    again: {r}" for r in [*why][:_MOST_REASONS])
         if (more := len(why) - _MOST_REASONS) > 0:
-            yield f"    and {_counted(more, 'more reason')}"
-    yield f"{_counted(len(met), 'program')}, {sum(c.total for c in met):.3f} s to make them"
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n} {what}{'' if n == 1 else 's'}"
+            yield f"    and {counted(more, 'more reason')}"
+    yield f"{counted(len(met), 'program')}, {sum(c.total for c in met):.3f} s to make them"
 
 
 _MOST_REASONS = 5

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ..base.calls import counted
 from ..base.dims import as_names
 from ..base.dtypes import as_dtype
 from ..base.errors import ArgumentError, Error
@@ -78,7 +79,7 @@ def check_count(function: Callable[..., Any], args: Sequence[Any]) -> None:
         inspect.signature(function).bind(*args)
     except TypeError as error:
         name = getattr(function, "__name__", "the function")
-        given = "1 argument is" if len(args) == 1 else f"{len(args)} arguments are"
+        given = counted(len(args), "argument is", "arguments are")
         raise ArgumentError(f"{given} given to {name}{inspect.signature(function)}: {error}", where="") from None
     except ValueError:
         pass  # nothing tells its parameters: the call does

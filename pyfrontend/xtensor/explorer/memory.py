@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..base.calls import counted
 from ..base.errors import UnsupportedError
 from ..compiler.memory import Plan, Step, Temporary, plan_of
 from ..compiler.origins import where
@@ -96,8 +97,8 @@ class Memory:
         largest = sorted(self.temporaries, key=lambda t: -t.bytes)
         if largest:
             together = in_units(sum(t.bytes for t in largest))
-            several = f"{len(largest)} temporaries of {together} share"
-            lines.append(f"{several if len(largest) > 1 else '1 temporary has'} {in_units(self.arena)}:")
+            found = counted(len(largest), "temporary has", f"temporaries of {together} share")
+            lines.append(f"{found} {in_units(self.arena)}:")
             lines.append(f"{'size':>10}  {'at':>10}  {'from the first step to the last':<{_WIDTH}}  made by")
         for t in largest[:_MOST]:
             line = (

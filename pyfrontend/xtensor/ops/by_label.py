@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.calls import in_words
+from ..base.calls import counted, in_words
 from ..base.dims import brief, unknown
 from ..base.dtypes import real_of
 from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError, Error, LabelError
@@ -175,7 +175,7 @@ class Loc:
             rest = len(dims) - len(keys) + 1
             keys = (*keys[:at], *[slice(None)] * rest, *keys[at + 1 :])
         if len(keys) > len(dims):
-            raise fail(ArgumentError, "loc", f"{len(keys)} labels for {len(dims)} dims", self._x)
+            raise fail(ArgumentError, "loc", f"{counted(len(keys), 'label')} for {counted(len(dims), 'dim')}", self._x)
         whole = slice(None)
         given = {d: k for d, k in zip(dims, keys, strict=False) if not (isinstance(k, slice) and k == whole)}
         return sel(self._x, given)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
+from ..base.calls import counted
 from ..base.dims import check_name
 from ..base.errors import (  # fmt: skip
     ArgumentError,
@@ -399,7 +400,7 @@ def keyed(x: Any, key: Any) -> dict[str, Any]:
     count = len(parts) - len(dots)
     if count > len(dims):
         raise fail(
-            IndexError_, "isel", f"{count} indices for {len(dims)} dims {dims}", x,
+            IndexError_, "isel", f"{counted(count, 'index', 'indices')} for {counted(len(dims), 'dim')} {dims}", x,
             instead="Give each dim one index at most, or name the dims: x.isel(dim=..)",
         )  # fmt: skip
     if dots:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.calls import counted
 from ..base.dims import brief
 from ..base.dtypes import bfloat16, complex_of, finfo, real_of
 from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError
@@ -551,7 +552,7 @@ def select(conditions: Sequence[ArrayLike], choices: Sequence[ArrayLike], defaul
             )  # fmt: skip
     if len(conditions) != len(choices):
         raise fail(
-            ArgumentError, "select", f"{len(conditions)} conditions but {len(choices)} choices",
+            ArgumentError, "select", f"{counted(len(conditions), 'condition')} but {counted(len(choices), 'choice')}",
             instead="Give one choice per condition",
         )  # fmt: skip
     y, *values = p.promote(default, *choices)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..base.calls import int_text
+from ..base.calls import counted, int_text
 from ..base.dims import brief, check_name, describe, ordered, unknown
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
 from ..call.arrays import as_array
@@ -200,7 +200,7 @@ def as_dims(x: ArrayLike, /, *dims: str) -> Array:
     x = as_tracer(x)
     names = names_of("as_dims", dims[0] if len(dims) == 1 else dims)
     if len(names) != len(x.dims):
-        raise fail(DimensionError, "as_dims", f"{len(names)} names for {len(x.dims)} dims", x)
+        raise fail(DimensionError, "as_dims", f"{counted(len(names), 'name')} for {counted(len(x.dims), 'dim')}", x)
     changed = {old: new for old, new in zip(x.dims, names, strict=True) if old != new}
     return build.rename(x, changed) if changed else x
 
@@ -258,7 +258,8 @@ def _expand_dims(x: ArrayLike, sizes: dict[str, Any], axis: list[int] | None = N
     rank = len(x.dims) + len(sizes)
     axes = range(len(sizes)) if axis is None else axis
     if len(axes) != len(sizes):
-        raise fail(ArgumentError, "expand_dims", f"{len(axes)} axes for {len(sizes)} new dims", x)
+        found = f"{counted(len(axes), 'axis', 'axes')} for {counted(len(sizes), 'new dim')}"
+        raise fail(ArgumentError, "expand_dims", found, x)
     places: dict[int, str] = {}
     for d, place in zip(sizes, axes, strict=True):
         if not -rank <= place < rank or place % rank in places:

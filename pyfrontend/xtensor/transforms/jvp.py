@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..base import dtypes, tree
-from ..base.calls import call_with
+from ..base.calls import call_with, counted
 from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError
 from ..call.arguments import as_leaf, name_of, needs_function
 from ..trace.lift import as_tracer
@@ -38,7 +38,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
             "primals and tangents are tuples, with an entry for each argument of f: write (x,), (t,)"
         )
     if len(primals) != len(tangents):
-        raise ArgumentError(f"there are {len(primals)} primals and {len(tangents)} tangents")
+        raise ArgumentError(f"{counted(len(primals), 'primal')} and {counted(len(tangents), 'tangent')}")
     if tracing():
         return _jvp(f, tuple(primals), tuple(tangents))
     result: tuple[Any, Any] = _compiled(f)(marked(f, primals), tuple(tangents))

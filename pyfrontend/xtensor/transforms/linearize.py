@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes, tree
-from ..base.calls import call_with
+from ..base.calls import call_with, counted
 from ..base.errors import ArgumentError, DTypeError
 from ..call.arguments import Call, as_leaf, name_of, needs_function
 from ..call.dispatch import plain
@@ -58,7 +58,8 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Push]:
 def _given(structure: tree.TreeDef, paths: Sequence[str], tangents: tuple[Any, ...], kinds: Sequence[Any]) -> list[Any]:
     """A tangent or None for each array of the primals."""
     if len(tangents) != len(structure.children):
-        raise ArgumentError(f"xt.linearize: {len(structure.children)} primals and {len(tangents)} tangents")
+        primals = counted(len(structure.children), "primal")
+        raise ArgumentError(f"xt.linearize: {primals} and {counted(len(tangents), 'tangent')}")
     found = same_structure(structure, tangents, "xt.linearize: the tangents")
     for t, path, dtype in zip(found, paths, kinds, strict=True):
         if t is not None and not dtypes.is_inexact(dtype):

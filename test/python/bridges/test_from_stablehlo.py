@@ -385,7 +385,7 @@ def test_other_arguments_than_those_of_the_function_of_jax() -> None:
         ("nonsense", None, "this is not a module of StableHLO"),
         (3, None, "the text of a module is needed"),
         (jax.jit(jnp.tanh).lower(x), [("a",)], r"argument \[0\] of tanh is tensor<5x4xf..>, with 2 axes"),
-        (jax.jit(jnp.tanh).lower(x), [("a", "b"), ()], "2 entries for the 1 arrays"),
+        (jax.jit(jnp.tanh).lower(x), [("a", "b"), ()], "2 entries for the 1 array that"),
         (jax.jit(jnp.tanh).lower(x), "ab", "a list of the dims of each argument"),
     ],
 )

@@ -302,7 +302,7 @@ def test_names_beside_shapes() -> None:
         g({"a": a[:2]}, b)
     mixed = xt.to_jax(lambda a, b: xt.dot(a, b, dim="i"), (xt.spec(i=None), b), dims=[("j", "i")])
     np.testing.assert_allclose(mixed(a, b), b @ a)
-    with pytest.raises(xt.ArgumentError, match="names for 1 arrays, and args= has 2 without names"):
+    with pytest.raises(xt.ArgumentError, match="names for 1 array, and args= has 2 without names"):
         xt.to_jax(lambda a, b: a, (a, b), dims=["i"])
     with pytest.raises(xt.DimensionError, match=r"\('i', 'j'\) does not name the dims of shape \(3,\)"):
         xt.to_jax(lambda a: a, a, dims=[("i", "j")])

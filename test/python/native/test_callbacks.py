@@ -64,7 +64,7 @@ MISFITS: dict[str, tuple[Callable[[], Any], str]] = {
     "linearize": (lambda: xt.linearize(two, V), r"xt.linearize: two gets 1 argument"),
     "checkpoint": (lambda: xt.checkpoint(two)(V), r"xt.checkpoint: two gets 1 argument"),
     "back": (lambda: back(V, V), "vjp: back takes one cotangent, of the structure of the result, got 2 arguments"),
-    "push": (lambda: push(V, V), "linearize: 1 primals and 2 tangents"),
+    "push": (lambda: push(V, V), "linearize: 1 primal and 2 tangents"),
     "check_gradients": (lambda: check_gradients(one, V), r"args is a tuple.*check_gradients\(f, \(x,\)\)"),
     "a rule": (
         lambda: xt.jvp(ruled, (V,), (V,)),

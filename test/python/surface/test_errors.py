@@ -183,7 +183,7 @@ CASES = {
     "tangent dims": (xt.DimensionError, ["'c'"], lambda: xt.jvp(xt.tanh, (x,), (xt.array([1.0], "c"),))),
     "tangent sizes": (xt.DimensionError, ["'b'"], lambda: xt.jvp(xt.tanh, (x,), (b5,))),
     "tangent of ints": (xt.DTypeError, ["None"], lambda: xt.jvp(lambda i: i * 2.0, (ints,), (ints,))),
-    "tangent count": (xt.ArgumentError, ["1 primals and 2"], lambda: xt.jvp(xt.tanh, (x,), (x, x))),
+    "tangent count": (xt.ArgumentError, ["1 primal and 2"], lambda: xt.jvp(xt.tanh, (x,), (x, x))),
     "static name": (xt.ArgumentError, ["'m'", "'n'"], lambda: xt.jit(lambda x, n: x, static="m")),
     "static unhashable": (xt.ArgumentTypeError, ["hashable"], lambda: xt.jit(lambda x, n: x, static="n")(x, n=[1])),
     "not a function": (xt.ArgumentTypeError, ["function"], lambda: xt.jit(3)),

@@ -13,7 +13,7 @@ from jax.interpreters import mlir
 from jax.tree_util import keystr, tree_flatten, tree_flatten_with_path, tree_unflatten
 from jaxlib.mlir import ir
 
-from ...base.calls import shown
+from ...base.calls import counted, shown
 from ...base.dims import as_names, describe
 from ...base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, SizeError, UnsupportedError
 from ...trace import build
@@ -70,8 +70,8 @@ class Imported:
             every = [dims[i] for i in self.kept]
         if len(every) != len(arguments):
             raise ArgumentError(
-                f"xt.from_stablehlo(dims=): {len(dims)} entries for the {len(arguments)} arrays that "
-                f"{self.__name__} takes"
+                f"xt.from_stablehlo(dims=): {counted(len(dims), 'entry', 'entries')} for the "
+                f"{counted(len(arguments), 'array')} that {self.__name__} takes"
             )
         found = []
         for i, (d, v) in enumerate(zip(every, arguments, strict=True)):
@@ -95,8 +95,8 @@ class Imported:
         kept = sorted(getattr(lowering, "compile_args", {}).get("kept_var_idx", ()))
         if len(kept) != have:
             raise ArgumentError(
-                f"xt.from_stablehlo: {self.__name__} has {count} arrays as arguments, and its program {have}. Write "
-                "jax.jit(f, keep_unused=True).lower(..)"
+                f"xt.from_stablehlo: {self.__name__} has {counted(count, 'array')} as arguments, and its program "
+                f"{have}. Write jax.jit(f, keep_unused=True).lower(..)"
             )
         return kept
 
