@@ -68,11 +68,13 @@ Jet IncompleteBeta::inverseStirling(const Jet &z) {
   return Jet(degree, s.choose(large, [&] { return inverse(overStirling(z)).all(); }, y));
 }
 
+/// Whether logarithms of a quotient are taken of its distance from 1.
+static Bit isNearOne(Real quotient) { return (quotient > 0.4) & (quotient < 2.0); }
+
 /// p (mu - log(1 + mu)), where 1 + mu is the quotient.
 Real IncompleteBeta::halfSquare(Real p, Real mu, Real quotient) {
-  Bit near = (quotient > 0.4) & (quotient < 2.0);
   Real far = mu - s.call("log", {quotient});
-  return p * select(near, aboveLog(s, mu), far);
+  return p * select(isNearOne(quotient), aboveLog(s, mu), far);
 }
 
 /// e^-phi sqrt(a b / (2 pi (a + b))) times what gamma is over Stirling's formula, at a + b, a and
@@ -87,7 +89,7 @@ Jet IncompleteBeta::weight() {
   if (degree.total()) {
     // The derivatives of phi: log(a / (a + b)) - log x, and the same of b.
     auto slope = [&](const Jet &z, Real quotient, Real mu) {
-      Bit near = (quotient > 0.4) & (quotient < 2.0);
+      Bit near = isNearOne(quotient);
       Real log = s.call("log", {quotient});
       log = select(near, s.call("log1p", {select(near, mu, s.real(0))}), log);
       return logarithmOverValue(sum) - logarithmOverValue(z) + log;
