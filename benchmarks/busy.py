@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 
+from peers import available
 from rich.console import Console
 from rich.table import Table
 from run import Run, pretty, seconds
@@ -37,10 +38,10 @@ def busy(count: int) -> Iterator[None]:
             process.wait()
 
 
-def measure(name: str, rounds: int) -> dict[tuple[str, int], float]:
+def measure(name: str, rounds: int, peers: list[str]) -> dict[tuple[str, int], float]:
     """(peer, loops) -> the median time of a call. Peers and loops take turns."""
     runs: dict[str, Run] = {}
-    for peer in ("ours", "jax"):
+    for peer in peers:
         with contextlib.suppress(KeyError):
             runs[peer] = prepare(peer, name)
             runs[peer]()
@@ -61,10 +62,11 @@ def main() -> None:
     options = parser.parse_args()
     table = Table("workload", "alone, ours", "JAX", "1 loop: loss", "JAX", "2 loops: loss", "JAX")
     beyond = []
+    installed = available(["ours", "jax"])
     with tempfile.TemporaryDirectory() as cache:
         os.environ["XTENSOR_CACHE_DIR"] = cache
         for name in options.names or list(WORKLOADS):
-            times = measure(name, options.rounds)
+            times = measure(name, options.rounds, installed)
             peers = sorted({peer for peer, _ in times}, reverse=True)  # ours first
             loss = {(p, n): times[p, n] / times[p, 0] for p in peers for n in LOOPS}
             row = [pretty(times[p, 0]) if p in peers else "-" for p in ("ours", "jax")]

@@ -14,12 +14,17 @@ from typing import Any
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
-import jax
 import numpy as np
-import torch
 import xtensor as xt
+from peers import INSTALL
 from rich.console import Console
 from rich.table import Table
+
+try:
+    import jax
+    import torch
+except ImportError as error:
+    raise SystemExit(f"{error}. {INSTALL}") from None
 
 CALLS = 50
 VALUES = np.random.default_rng(0).random((4, 5), dtype="f4")

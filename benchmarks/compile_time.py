@@ -18,6 +18,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "2")
 os.environ.pop("OPENBLAS_CORETYPE", None)
 
 import numpy as np
+from peers import available
 from rich.console import Console
 from rich.table import Table
 
@@ -109,14 +110,7 @@ def main() -> None:
         os.environ["XTENSOR_CACHE_DIR"] = cache
         console = Console(width=150)
         scans(console)
-        with_jax = not options.no_jax
-        if with_jax:
-            try:
-                import jax  # noqa: F401
-            except ImportError:
-                print("JAX is not installed: left out")
-                with_jax = False
-        growth(console, with_jax)
+        growth(console, with_jax=not options.no_jax and available(["jax"]) != [])
 
 
 if __name__ == "__main__":

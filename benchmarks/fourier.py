@@ -18,9 +18,10 @@ os.environ.pop("OPENBLAS_CORETYPE", None)
 import numpy as np
 import scipy.fft as sf
 import scipy.signal
+from peers import available
 from rich.console import Console
 from rich.table import Table
-from run import Run, available, pretty, seconds
+from run import Run, pretty, seconds
 
 # Powers of two and of three, a prime, several rows, and two dims.
 SHAPES: tuple[tuple[int, ...], ...] = (

@@ -22,6 +22,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "2")
 os.environ.pop("OPENBLAS_CORETYPE", None)
 
 import numpy as np
+from peers import available
 from rich.console import Console
 from rich.table import Table
 from workloads import WORKLOADS, Run, prepare
@@ -73,18 +74,6 @@ def ceilings(console: Console) -> None:
         f"ceilings here: copy (one thread) {2 * big.nbytes / copy / 1e9:.1f} GB/s, "
         f"sgemm 1024 (NumPy's OpenBLAS) {2 * 1024**3 / sgemm / 1e9:.0f} GF/s"
     )
-
-
-def available(names: list[str]) -> list[str]:
-    found = []
-    for name in names:
-        module = {"ours": "xtensor"}.get(name, name)
-        try:
-            __import__(module)
-            found.append(name)
-        except ImportError:
-            print(f"{name} is not installed: left out")
-    return found
 
 
 def measure(name: str, peers: list[str], rounds: int) -> dict[str, float]:

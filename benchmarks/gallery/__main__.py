@@ -30,11 +30,16 @@ os.environ.pop("OPENBLAS_CORETYPE", None)
 os.environ.pop("GALLERY_SHORT", None)
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-import models
-import networks
 import tqdm
-from pair import Pair
+from peers import INSTALL
 from run import machine, pretty, seconds
+
+try:
+    import models
+    import networks
+    from pair import Pair
+except ImportError as error:
+    raise SystemExit(f"{error}. {INSTALL}") from None
 
 ROOT = Path(__file__).resolve().parents[2]
 STEPS = 2  # of the training of a program that trains for long

@@ -28,9 +28,10 @@ import models
 import networks
 import numpy as np
 import physics
+from peers import available
 from rich.console import Console
 from rich.table import Table
-from run import Run, available, machine, pretty, seconds
+from run import Run, machine, pretty, seconds
 from workloads import compiled_for
 
 PEERS = ("ours", "jax", "torch")
