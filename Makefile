@@ -55,9 +55,10 @@ bench: setup
 	$(PYTHON) benchmarks/fourier.py
 	$(PYTHON) benchmarks/aot.py
 
-# The cliffs of single ops: `make sweep FAMILY="moves casts"`; without FAMILY all of them.
+# The cliffs of single ops: `make sweep FAMILY="moves casts"`; without FAMILY all of them. CORE=1
+# chooses a core; without it, two sweeps at once take two.
 sweep: setup
-	$(PYTHON) benchmarks/sweep.py $(FAMILY)
+	$(PYTHON) benchmarks/sweep.py $(FAMILY) $(if $(CORE),--core $(CORE))
 
 lint: setup
 	scripts/lint.sh

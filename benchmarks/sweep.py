@@ -19,6 +19,7 @@ import contextlib
 import json
 import math
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -32,6 +33,7 @@ from cells import FAMILIES
 from cells.case import PEERS, Case
 from cells.draw import draw_all
 from cells.results import CLIFF, LEAST, Result, Saved, mean_of, with_tables
+from peers import available
 
 FAR = 2.0  # from the limit of the machine
 FAR_CLIFF = 1.5  # ratios that --draw lists
@@ -83,13 +85,25 @@ def serve(peer: str, threads: int) -> None:
         reply.flush()
 
 
+def taken_core(stack: contextlib.ExitStack, wanted: int | None) -> int:
+    """The core that the peers take in turns: no other sweep takes it until the stack ends, unless it is asked to."""
+    cores = sorted(os.sched_getaffinity(0))
+    for core in cores if wanted is None else [cores[wanted % len(cores)]]:
+        mark = stack.enter_context(socket.socket(socket.AF_UNIX))
+        try:
+            mark.bind(f"\0xtensor.sweep.{core}")  # a name without a file
+        except OSError:
+            if wanted is None:
+                continue
+        return core
+    raise SystemExit("each core runs a sweep: wait for one of them, or choose its core by --core N")
+
+
 class Peer:
     """The process of one peer."""
 
-    def __init__(self, name: str, threads: int, core: int) -> None:
+    def __init__(self, name: str, threads: int, cores: list[int]) -> None:
         self.name = name
-        cores = sorted(os.sched_getaffinity(0))
-        chosen = [cores[core % len(cores)]] if threads == 1 else cores[:threads]
         # Peers choose their kernels for this processor.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("OPENBLAS_")}
         self.process = subprocess.Popen(
@@ -98,7 +112,7 @@ class Peer:
             stdout=subprocess.PIPE,
             text=True,
             env={**environment, "OMP_NUM_THREADS": str(threads), "JAX_ENABLE_X64": "1", "JAX_PLATFORMS": "cpu"},
-            preexec_fn=lambda: os.sched_setaffinity(0, chosen),
+            preexec_fn=lambda: os.sched_setaffinity(0, cores),
         )
 
     def measure(self, key: str) -> dict[str, Any]:
@@ -214,7 +228,7 @@ def main() -> None:
     parser.add_argument("families", nargs="*", help=", ".join(FAMILIES))
     parser.add_argument("--only", default="", help="a part of the names of cases")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--core", type=int, default=0, help="which core runs a single thread")
+    parser.add_argument("--core", type=int, help="which core runs a single thread; else the first without a sweep")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--all", action="store_true")
@@ -239,11 +253,15 @@ def main() -> None:
     if unknown:
         parser.error(f"unknown family: {', '.join(sorted(unknown))}. Families: {', '.join(FAMILIES)}")
     families = options.families or list(FAMILIES)
-    peers = [Peer(name, options.threads, options.core) for name in options.peers.split(",")]
-    machine = Machine.measured(options.threads)
-    products = ", ".join(f"{flops / 1e9:.0f} Gflop/s of {dtype}" for dtype, flops in machine.flops.items())
-    print(f"copy: {machine.bytes / 1e9:.1f} GB/s; products: {products}")
     with contextlib.ExitStack() as stack:
+        if options.threads == 1:
+            cores = [taken_core(stack, options.core)]
+        else:
+            cores = sorted(os.sched_getaffinity(0))[: options.threads]
+        peers = [Peer(name, options.threads, cores) for name in available(options.peers.split(","))]
+        machine = Machine.measured(options.threads)
+        products = ", ".join(f"{flops / 1e9:.0f} Gflop/s of {dtype}" for dtype, flops in machine.flops.items())
+        print(f"copy: {machine.bytes / 1e9:.1f} GB/s; products: {products}")
         for peer in peers:
             stack.callback(peer.close)
         sweep(options, families, peers, machine)
