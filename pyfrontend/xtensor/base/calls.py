@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from .dims import brief, closest, describe, suggestion
+from .dims import brief, by_name, closest, describe, suggestion
 from .errors import ArgumentTypeError, AttributeError_, Error, asked_by, users_frames, users_line_in
 from .named import Named
 
@@ -142,7 +142,7 @@ def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwarg
     dims = next((x.dims for x in args if hasattr(x, "dims")), ())
     some = repr(dims[0]) if dims else '"time"'
     if "dim" in known and ("axis" in kwargs or "axes" in kwargs):
-        return _by_name(dims, kwargs.get("axis", kwargs.get("axes")), some)
+        return by_name(dims, kwargs.get("axis", kwargs.get("axes")))
     if "dim" in known and "dims" in kwargs:
         return f"Write dim={kwargs['dims']!r}"
     if "dims" in known and "dim" in kwargs and "dim" not in known:
@@ -307,17 +307,6 @@ def _of_this_function(
     if [*known] == ["x", "y"] and len(args) > 2:
         return f"It takes two: xt.{name}(xt.{name}(x, y), z)"
     return None
-
-
-def _by_name(dims: Sequence[str], axis: Any, some: str) -> str:
-    """What to write for axis=, of an array with these dims."""
-    if axis is None:
-        return "Dims have names, not numbers: leave axis= out, which means all of them"
-    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
-    if not all(isinstance(i, int) and -len(dims) <= i < len(dims) for i in axes):
-        return f"Dims have names, not numbers: write dim={some}"
-    names = tuple(dims[i] for i in axes)
-    return f"Dims have names, not numbers: write dim={names if isinstance(axis, (tuple, list)) else names[0]!r}"
 
 
 def call_with(

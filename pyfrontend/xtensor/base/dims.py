@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
 from types import MappingProxyType
 from typing import Any
 
@@ -82,6 +83,17 @@ def as_names(dims: Any) -> tuple[str, ...]:
         twice = sorted({n for n in names if names.count(n) > 1})
         raise DimensionError(f"dims {names} name {', '.join(map(repr, twice))} twice")
     return names
+
+
+def by_name(dims: Sequence[str], axis: Any) -> str:
+    """What to write in place of the number of an axis, of several of them or of None, for an array with these dims."""
+    if axis is None:
+        return "Dims have names, not numbers: leave axis= out, which means all of them"
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    if all(isinstance(i, Integral) and -len(dims) <= int(i) < len(dims) for i in axes):
+        names = tuple(dims[int(i)] for i in axes)
+        return f"Dims have names, not numbers: write dim={names if isinstance(axis, (tuple, list)) else names[0]!r}"
+    return f"Dims have names, not numbers: write dim={dims[0] if dims else 'time'!r}"
 
 
 def closest(name: str, have: Iterable[str], cutoff: float = 0.6) -> str | None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
 from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
 from .. import _native
 from ..base.calls import in_words
-from ..base.dims import as_names, brief, check_name, ordered, unknown
+from ..base.dims import as_names, brief, by_name, check_name, ordered, unknown
 from ..base.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -95,12 +96,15 @@ def resolve(op: str, have: Sequence[str], dim: Any, of: str = "the array") -> tu
             instead=_of_two(op, f"The dims are {tuple(have)}"),
         )  # fmt: skip
     if not isinstance(dim, Iterable) or isinstance(dim, bytes):
-        instead = f"There are no axis numbers; the dims are {tuple(have)}"
+        instead = by_name(have, dim)
         if isinstance(dim, (int, float)) and op in _OF_TWO:
             instead += f". {_of_two(op)}"
         raise fail(ArgumentTypeError, op, f"dim is a name, names, None or ..., not {brief(dim)}", instead=instead)
     names = (dim,) if isinstance(dim, str) else tuple(ordered(dim))
     for name in names:
+        if isinstance(name, Integral):
+            instead = by_name(have, names if len(names) > 1 else name)
+            raise fail(DimensionError, op, f"there is no dim {name}", instead=instead)
         if name not in have:
             raise unknown(op, name, have, of)
         if names.count(name) > 1:
@@ -119,7 +123,8 @@ def dim_of(op: str, x: Any, dim: Any, of: str = "the array") -> str:
         problem = f"{of} has the dims {tuple(x.dims)}, and dim= is missing"
         raise fail(ArgumentTypeError, op, problem, x, instead=f"Write dim={x.dims[0]!r}, or another of them")
     if not isinstance(dim, str):
-        raise fail(ArgumentTypeError, op, f"dim is one name, not {brief(dim)}", x)
+        instead = by_name(x.dims, dim) if isinstance(dim, Integral) else ""
+        raise fail(ArgumentTypeError, op, f"dim is one name, not {brief(dim)}", x, instead=instead)
     if dim not in x.dims:
         raise unknown(op, dim, x.dims, of)
     return dim

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import _native
 from ..base.calls import counted, int_text
-from ..base.dims import brief, check_name, describe, ordered, unknown
+from ..base.dims import brief, by_name, check_name, describe, ordered, unknown
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
 from ..call.arrays import as_array
 from ..call.dispatch import op, tracing
@@ -550,7 +550,8 @@ def _concat(arrays: Sequence[ArrayLike], /, dim: str) -> Array:
     if not arrays:
         raise fail(ArgumentError, "concat", "no arrays are given", instead='Write xt.concat([x, y], dim="a")')
     if not isinstance(dim, str):
-        raise fail(ArgumentTypeError, "concat", f"dim is one name, not {dim!r}")
+        instead = by_name(as_tracer(arrays[0]).dims, dim) if isinstance(dim, int) else ""
+        raise fail(ArgumentTypeError, "concat", f"dim is one name, not {dim!r}", instead=instead)
     check_name(dim)
     xs = p.promote(*[as_tracer(x) for x in arrays])
     sizes = union_sizes("concat", xs, besides=(dim,))

@@ -399,6 +399,11 @@ CALLS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "axis=1": (lambda: X.mean(axis=1), xt.ArgumentTypeError, "write dim='space'\n"),  # type: ignore[call-arg]
     "axis=-1": (lambda: xt.nn.softmax(X, axis=-1), xt.ArgumentTypeError, "write dim='space'\n"),  # type: ignore[call-arg]
     "axis=(0, 1)": (lambda: xt.sum(X, axis=(1, 0)), xt.ArgumentTypeError, r"write dim=\('space', 'time'\)\n"),  # type: ignore[call-arg]
+    "0": (lambda: X.mean(0), xt.ArgumentTypeError, r"write dim='time'\. Element by element"),  # type: ignore[arg-type]
+    "-1": (lambda: xt.cumsum(X, -1), xt.ArgumentTypeError, "write dim='space'\n"),  # type: ignore[arg-type]
+    "(0, 1)": (lambda: X.sum((1, 0)), xt.DimensionError, r"write dim=\('space', 'time'\)\n"),  # type: ignore[arg-type]
+    "one dim": (lambda: xt.sort(X, 1), xt.ArgumentTypeError, r"not 1 .*\. .*write dim='space'\n"),  # type: ignore[arg-type]
+    "a dim to join": (lambda: xt.concat([X, X], 1), xt.ArgumentTypeError, "write dim='space'\n"),  # type: ignore[arg-type]
     "axis=None": (lambda: xt.sum(X, axis=None), xt.ArgumentTypeError, "leave axis= out, which means all"),  # type: ignore[call-arg]
     "axis=7": (lambda: xt.sum(X, axis=7), xt.ArgumentTypeError, "write dim='time'\n"),  # type: ignore[call-arg]
     "pandas": (
