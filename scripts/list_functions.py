@@ -16,7 +16,7 @@ from typing import Any
 
 import xtensor as xt
 from xtensor.ops.coarsening import Coarsen
-from xtensor.ops.grouping import GroupBy
+from xtensor.ops.grouped import GroupBy
 from xtensor.ops.updates import Selection
 from xtensor.ops.weights import Weighted
 from xtensor.ops.windows import Rolling

@@ -27,7 +27,7 @@ from xtensor.explorer.memory import Memory
 from xtensor.explorer.page import Explorer
 from xtensor.ops.by_label import Loc
 from xtensor.ops.coarsening import Coarsen
-from xtensor.ops.grouping import GroupBy
+from xtensor.ops.grouped import GroupBy
 from xtensor.ops.updates import At, Selection
 from xtensor.ops.weights import Weighted
 from xtensor.ops.windows import Rolling

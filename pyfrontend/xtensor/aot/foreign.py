@@ -21,7 +21,7 @@ from .inline import program_of
 from .manifest import File, Target
 
 if TYPE_CHECKING:
-    from .load import _Core
+    from .core import Core
 
 # What the process may take that compiles a bundle first: seconds of the processor, and bytes beside what it has
 # before it reads anything.
@@ -36,7 +36,7 @@ def place(wanted: str | None) -> tuple[Target, _native.Device | None]:
     return Target("cpu" if device is None else device.backend, "", ()), device
 
 
-def compiled(core: _Core, device: _native.Device | None) -> Any:
+def compiled(core: Core, device: _native.Device | None) -> Any:
     """The executable for a device: the program's, as xt.jit makes it."""
     program = program_of(core)
     # Where arguments have open sizes, the compiler sees to what follows from them; it looks at no others.

@@ -23,10 +23,10 @@ from .schema import printable
 
 if TYPE_CHECKING:
     from ..mlir import ir
-    from .load import _Core
+    from .core import Core
 
 
-def program_of(core: _Core) -> Program:
+def program_of(core: Core) -> Program:
     """The program of a bundle, parsed at first need."""
     found: Program | None = getattr(core, "_program", None)
     if found is None:
@@ -34,7 +34,7 @@ def program_of(core: _Core) -> Program:
     return found
 
 
-def _parse(core: _Core) -> Program:
+def _parse(core: Core) -> Program:
     data = bytes(core.file.member(core.function.module))
     f = core.function
     if not core.native:
@@ -65,7 +65,7 @@ def _parse(core: _Core) -> Program:
     )
 
 
-def _refuse(core: _Core, program: bytes) -> None:
+def _refuse(core: Core, program: bytes) -> None:
     """Raises BundleError for what is not a program that a trace could have made."""
     why = compiler().why_not_foreign(program)
     if why:
@@ -95,7 +95,7 @@ def _main(module: ir.Module) -> ir.Operation:
     return main
 
 
-def inlined(core: _Core, leaves: Sequence[Any]) -> Any:
+def inlined(core: Core, leaves: Sequence[Any]) -> Any:
     """The results at tracers (and arrays), as tracers."""
     tracers = [_conformed(core, i, x) for i, x in enumerate(leaves)]
     for i, names in core.followed.consulted.items():
@@ -114,7 +114,7 @@ def inlined(core: _Core, leaves: Sequence[Any]) -> Any:
     return core.result.unflatten(program.leaves(results))
 
 
-def _fixed(core: _Core, program: Program, sizes: dict[str, int]) -> Program:
+def _fixed(core: Core, program: Program, sizes: dict[str, int]) -> Program:
     """The program with open sizes as they are in this trace."""
     with diagnosed(SizeError):
         ir = mlir()
@@ -126,7 +126,7 @@ def _fixed(core: _Core, program: Program, sizes: dict[str, int]) -> Program:
     return Program(copy, program.inputs, outputs, program.captured, program.tree, program.name, program.places)
 
 
-def _conformed(core: _Core, i: int, given: Any) -> Tracer:
+def _conformed(core: Core, i: int, given: Any) -> Tracer:
     """An argument with the dims in the order of the exported one. Numbers are those that a call outside takes."""
     spec = core.specs[i]
     what = f"{core.function.name}: argument {core.function.arguments[i].name}"
@@ -159,7 +159,7 @@ def _conformed(core: _Core, i: int, given: Any) -> Tracer:
     return x
 
 
-def _sizes(core: _Core, tracers: Sequence[Tracer]) -> dict[str, int]:
+def _sizes(core: Core, tracers: Sequence[Tracer]) -> dict[str, int]:
     """Open sizes that this trace knows, each one and the same across the arguments."""
     known: dict[str, int | None] = {}
     for spec, p, x in zip(core.specs, core.function.arguments, tracers, strict=True):

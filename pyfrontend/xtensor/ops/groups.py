@@ -1,4 +1,4 @@
-"""Which group each position of an array is in, by labels or by codes. grouping.py reduces the groups."""
+"""Which group each position of an array is in, by labels or by codes. grouped.py reduces the groups."""
 
 from __future__ import annotations
 

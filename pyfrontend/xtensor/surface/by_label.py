@@ -9,7 +9,7 @@ from .. import ops as functions
 from ..base.calls import checked
 from ..ops import by_label
 from ..ops.by_label import Loc
-from ..ops.grouping import GroupBy
+from ..ops.grouped import GroupBy
 from ..ops.types import ArrayLike
 from ..ops.weights import Weighted
 

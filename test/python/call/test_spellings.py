@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import xtensor as xt
-from xtensor.aot.load import _Core
+from xtensor.aot.core import Core
 from xtensor.transforms.compiling import Compiler
 
 A = xt.array(np.arange(3.0, dtype="f4"), "i")
@@ -63,7 +63,7 @@ CASES = {
 
 def only_once(monkeypatch):
     """Python sees no second call of a function."""
-    for cls, name in ((_Core, "_run"), (Compiler, "call")):
+    for cls, name in ((Core, "_run"), (Compiler, "call")):
         monkeypatch.setattr(cls, name, lambda *_: pytest.fail("this call is for C++"))
 
 
