@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 # files, programs as text, arguments of any kind. Passes: the tables of ops and rules.
 files='aot_(arguments|bundles|hostile|stale)|callbacks|code_lifetime|control|cuda_runtime|debug_memory|'
 files+='device_(failures|limits|runtime)|dynamic_empty|environment|errors|files|fuzz|gradient_rules|interrupts|'
-files+='kinds|linalg|lowering|lsp|malformed_ir|native_(arrays|calls)|open_sizes|profiles|reentrance|rules|'
+files+='kinds|linalg(_lanes)?|lowering|lsp|malformed_ir|native_(arrays|calls)|open_sizes|profiles|reentrance|rules|'
 files+='runtime(_products)?|shared_memory|sorting|spellings|tree|updates|vectorize|vulkan|windows|wrong_arguments'
 # Generated code is not instrumented. The full matrix leaves out files that check its numbers, texts,
 # and other processes; what they compile goes through the passes in lit, the fuzzers and the tables of

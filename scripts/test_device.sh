@@ -17,8 +17,8 @@ if [ $# = 0 ]; then
     set -- $(printf '%s\n' test/python/*/test_*.py | grep -vE "/test_($others)")
   else
     # Each family of kernels, and what the runtime does with them.
-    families='contraction|control|control_(gradients|scan)|creation|devices|dynamic_(empty|sizes)|'
-    families+='elementwise|fourier|fuzz|gradient_rules|indexing|linalg|nn|reductions|scans|shape|sorting|updates|windows'
+    families='contraction|control|control_(gradients|scan)|creation|devices(_calls)?|dynamic_(empty|sizes)|'
+    families+='elementwise(_bfloat16)?|fourier|fuzz|gradient_rules|indexing|linalg(_lanes)?|nn|reductions|scans|shape|sorting|updates|windows'
     export XTENSOR_TEST_SAMPLE=3
     set -- $(printf '%s\n' test/python/*/test_*.py | grep -E "/test_($families)[.]py")
   fi

@@ -1,10 +1,11 @@
-"""Factors of batches of small matrices, which run one matrix per lane, against LAPACK's of the same matrices."""
+"""Factors and solutions of batches of small matrices, which run one matrix per lane, against LAPACK's of the same."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import xtensor as xt
+from linalg_cases import close
 
 COUNT = 37  # two whole blocks of lanes, and a part of a third
 SQUARES = ((1, 1), (2, 2), (3, 3), (4, 4), (8, 8), (16, 16), (17, 17))
@@ -138,3 +139,90 @@ def test_triangles(lower: bool, dtype: str) -> None:
                 residual = np.abs(read[good] @ y[good] - wanted[good])
                 scale = np.abs(read[good]) @ np.abs(y[good]) + np.abs(wanted[good])
                 assert (residual <= n * float(np.finfo(dtype).eps) * scale).all()
+
+
+@pytest.mark.parametrize("dtype", ("f4", "f8"))
+def test_lu_of_batches_that_vectors_factor(dtype: str) -> None:
+    """One matrix per lane, and the last lanes without one: singular, permuted, zero and NaN matrices beside others."""
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 3, 8, 16, 17):
+        a = rng.normal(size=(37, n, n)).astype(dtype)
+        a[3], a[4, -1], a[5, 0, -1], a[6, -1, 0] = 0, 0, np.nan, np.inf
+        a[7], a[8, :, -1] = np.eye(n)[::-1], a[8, :, 0] * (n > 1)
+        x = xt.array(a, ("t", "row", "col"))
+        sign, logarithm = (y.values for y in xt.linalg.slogdet(x))
+        determinants = xt.linalg.det(x).values
+        assert np.isnan(logarithm[[5, 6]]).all() and np.isnan(determinants[5]) and not np.isfinite(determinants[6])
+        close(
+            determinants[[*range(3), *range(9, 37)]], np.linalg.det(a[[*range(3), *range(9, 37)]].astype("f8")), dtype
+        )
+        assert (sign[[3, 4]] == 0).all() and np.isneginf(logarithm[[3, 4]]).all()
+        regular = np.delete(np.arange(37), [3, 4, 5, 6, 8])
+        expected = np.linalg.slogdet(a[regular].astype("f8"))
+        np.testing.assert_array_equal(sign[regular], expected.sign)
+        close(logarithm[regular], expected.logabsdet, dtype)
+        turned = xt.linalg.slogdet(x.transpose("col", "t", "row"))[1].values
+        close(turned[regular], expected.logabsdet, dtype)
+        b = xt.array(rng.normal(size=(37, n)).astype(dtype), ("t", "row"))
+        y = xt.linalg.solve(x, b).transpose("t", ...).values
+        residual = np.einsum("tij,tj->ti", a[regular].astype("f8"), y[regular]) - b.values[regular]
+        scale = np.abs(a[regular]).sum(2).max(1) * np.abs(y[regular]).max(1)
+        assert (np.abs(residual).max(1) <= 4 * np.finfo(dtype).eps * scale).all()
+
+
+@pytest.mark.parametrize("dtype", ("f4", "f8"))
+@pytest.mark.parametrize("n", (1, 2, 3, 7, 8, 16))
+def test_batches_that_vectors_solve(n: int, dtype: str) -> None:
+    """One matrix per lane: several columns, matrices that share right-hand sides, stored in any order, and bad ones."""
+    rng = np.random.default_rng(0)
+    eps = np.finfo(dtype).eps
+    a, b = (rng.normal(size=s).astype(dtype) for s in ((5, 7, n, n), (5, n, 2)))
+    a[3, 3, 0, 0], a[4, 6] = np.nan, 0
+    x = xt.array(a, ("t", "u", "row", "col")).transpose("col", "u", "row", "t")[{"u": slice(None, None, -1)}]
+    good = np.ones((5, 7), bool)
+    good[3, 3] = good[4, 6] = False
+    instances = a[:, ::-1].astype("f8")
+    good = good[:, ::-1]
+    norms = np.abs(instances).sum(3).max(2)
+
+    def check(found: xt.Array, matrices: np.ndarray, wanted: np.ndarray, dims: tuple[str, ...]) -> None:
+        y = found.transpose("t", "u", *dims).values
+        assert not np.isfinite(y[~good]).all((1, 2)).any()
+        matrices, wanted = (np.broadcast_to(m, (5, 7, *m.shape[-2:]))[good] for m in (matrices, wanted))
+        residual = np.abs(matrices @ y[good] - wanted).max((1, 2))
+        assert (residual <= 4 * eps * np.sqrt(n) * (norms[good] * np.abs(y[good]).max((1, 2)) + 1)).all()
+
+    given = xt.array(b, ("t", "row", "k"))
+    check(xt.linalg.solve(x, given), instances, b[:, None], ("col", "k"))
+    check(xt.linalg.inv(x), instances, np.eye(n), ("col", "row"))
+    turned = xt.linalg.solve(x, given.rename(row="col"), dims=("col", "row"))
+    check(turned, instances.swapaxes(2, 3), b[:, None], ("row", "k"))
+    check(xt.linalg.inv(x, dims=("col", "row")), instances.swapaxes(2, 3), np.eye(n), ("row", "col"))
+
+
+@pytest.mark.parametrize("dtype", ("f4", "f8"))
+def test_cholesky_of_batches_that_vectors_factor(dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 3, 8, 16, 17):
+        a = rng.normal(size=(37, n, n))
+        a = a @ a.swapaxes(1, 2) + np.eye(n)
+        a[3], a[4, -1, -1], a[5, n // 2, 0], a[6, -1, -1] = 0, -1, np.nan, np.inf
+        x = xt.array(a.astype(dtype), ("t", "row", "col"))
+        good = np.delete(np.arange(37), [3, 4, 5, 6])
+        for stored in (x, x.transpose("col", "row", "t")):
+            found = xt.linalg.cholesky(stored).transpose("t", "row", "col").values
+            close(found[good], np.linalg.cholesky(a[good]), dtype)
+            lower = np.tril(np.ones((n, n), bool))
+            assert np.isnan(found[3:7][:, lower]).all() and (found[:, ~lower] == 0).all()
+
+
+@pytest.mark.parametrize("dtype", ("f4", "f8"))
+def test_logarithm_of_determinants_beyond_the_largest_number(dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 3):
+        for scale in (np.finfo(dtype).max / 4, np.finfo(dtype).tiny / np.finfo(dtype).eps):
+            a = rng.uniform(-1, 1, size=(99, n, n)).astype(dtype)
+            sign, logarithm = xt.linalg.slogdet(xt.array(a * a.dtype.type(scale), ("t", "row", "col")))
+            wanted = np.linalg.slogdet(a.astype("f8"))
+            np.testing.assert_array_equal(sign.values, wanted.sign)
+            close(logarithm.values, wanted.logabsdet + n * np.log(np.float64(scale)), dtype)
