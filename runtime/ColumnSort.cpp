@@ -283,7 +283,28 @@ XT_COLUMNS_OF(uint32_t)
 XT_COLUMNS_OF(uint64_t)
 #undef XT_COLUMNS_OF
 
+/// Sorts `n` of `columns` and as many behind them as `most` says, which become the greatest.
+template <int most>
+XT_INLINE void sortUpTo(uint64_t *columns, int64_t n, int64_t lanes) {
+  std::fill(columns + n * kRowsAtOnce, columns + most * kRowsAtOnce, ~uint64_t(0));
+  for (Part<uint64_t> part{columns}; part.first < columns + lanes; part.first += part.kLanes)
+    sortFew<most>(part, 0);
+}
+
+XT_CLONES void sortWords(uint64_t *columns, int64_t n, int64_t lanes) {
+  if (n <= 2)
+    sortUpTo<2>(columns, n, lanes);
+  else if (n <= 4)
+    sortUpTo<4>(columns, n, lanes);
+  else if (n <= 8)
+    sortUpTo<8>(columns, n, lanes);
+  else
+    sortUpTo<kSquare>(columns, n, lanes);
+}
+
 } // namespace
+
+void xt_sort_words(uint64_t *columns, int64_t n, int64_t lanes) { sortWords(columns, n, lanes); }
 
 template <typename Key>
 bool xt_sort_columns(const Rows &rows, int64_t row, int64_t count, const ColumnRoom<Key> &room) {

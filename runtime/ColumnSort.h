@@ -26,6 +26,10 @@ struct ColumnRoom {
         columns(rows + kRowsAtOnce * padded) {}
 };
 
+/// Sorts the first `lanes` of `n` columns, at most 16, which are aligned as vectors are. Columns
+/// behind them, up to ColumnRoom::paddedOf(n), are lost.
+void xt_sort_words(uint64_t *columns, int64_t n, int64_t lanes);
+
 /// Sorts `count` rows from `row` on, at most kRowsAtOnce, and writes them. Returns false if one has
 /// a negative zero or NaN, whose bits are not those of its key: then nothing is written, and the
 /// rows of the room are the sorted keys.

@@ -213,20 +213,7 @@ struct Network {
   }
 };
 
-/// Sorts columns of words, of kRowsAtOnce rows.
-XT_CLONES void sortColumns(uint64_t *words, const Network &network) {
-  for (int64_t c = 0; c < network.count; ++c) {
-    uint64_t *a = words + network.pairs[c].low * kRowsAtOnce;
-    uint64_t *b = words + network.pairs[c].high * kRowsAtOnce;
-    for (int64_t r = 0; r < kRowsAtOnce; ++r) {
-      uint64_t x = a[r], y = b[r];
-      a[r] = x < y ? x : y;
-      b[r] = x < y ? y : x;
-    }
-  }
-}
-
-/// The same of keys that leave no room for the positions: these lie `apart` words behind.
+/// Sorts columns of keys that leave no room for the positions: these lie `apart` words behind.
 XT_CLONES void sortColumns(uint64_t *keys, int64_t apart, const Network &network) {
   for (int64_t c = 0; c < network.count; ++c) {
     uint64_t *a = keys + network.pairs[c].low * kRowsAtOnce;
@@ -250,7 +237,8 @@ void argsortShort(const Job &job, int64_t begin, int64_t end) {
   const int64_t n = job.size, wanted = std::min(job.wanted, n), out = job.out();
   const Network network(n);
   Key keys[kMost];
-  uint64_t words[hasRoom ? kMost : 2 * kMost] = {}, *positions = hasRoom ? words : words + kMost;
+  alignas(64) uint64_t words[hasRoom ? kMost : 2 * kMost] = {};
+  uint64_t *positions = hasRoom ? words : words + kMost;
   for (int64_t block = begin; block < end; block += kRowsAtOnce) {
     int64_t rows = std::min(kRowsAtOnce, end - block);
     xt_read_keys(job, block, rows, n, keys);
@@ -265,7 +253,7 @@ void argsortShort(const Job &job, int64_t begin, int64_t end) {
         }
       }
     if constexpr (hasRoom)
-      sortColumns(words, network);
+      xt_sort_words(words, n, rows);
     else
       sortColumns(words, kMost, network);
     for (int64_t r = 0; r < rows; ++r) {
