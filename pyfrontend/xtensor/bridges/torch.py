@@ -137,8 +137,8 @@ class _Ops:
         self.batches = Latest(MOST)  # ops of a batch, by the arguments that have its dim
 
     def define(self, tensors: Sequence[torch.Tensor]) -> None:
-        """Defines the ops, once: at the first call. Their names say which program they run, because PyTorch keeps
-        compiled graphs on disk, finds them by names of ops, and has the sizes and dtypes of results in them."""
+        """Defines the ops, once: at the first call. Their names say which program they run: PyTorch keeps compiled
+        graphs on disk, with the sizes and dtypes of results, and finds them by names of ops."""
         if self.count is not None:
             return
         program = self.value.trace(*self._specs(tensors)).program

@@ -1,8 +1,8 @@
 """Where a NaN or an infinity comes from, for `xt.option(nan="raise")`: a second run of a program, on the CPU.
 
-The second run gives every value of a block. From the elements of a result that are not finite it goes back along such
-elements of operands, to the op that made the first one of finite operands. Loops and branches are entered, and loops
-run step by step.
+The second run gives every value of a block. The search begins at elements of a result that are not finite. It goes back
+to such elements of operands, until an op made one of finite operands. Loops and branches are entered, and loops run
+step by step.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Variances of sliding windows, merged from those of shorter windows that neighbours share.
 
-The squares of a window are those inside of its parts, and those of the parts' means around the mean of all (Chan,
-Golub, LeVeque, "Algorithms for computing the sample variance", 1983). All terms are positive: nothing cancels.
+The squares of a window are those inside of its parts, and those of the parts' means around the mean of all. All terms
+are positive: nothing cancels. Source: Chan, Golub and LeVeque, "Algorithms for computing the sample variance", 1983.
 """
 
 from __future__ import annotations

@@ -274,10 +274,10 @@ def _by_parabola(x: Tracer, dim: str, places: Tracer | None, step: Tracer, edge_
 def gradient(x: ArrayLike, dim: Dims = None, spacing: Any = 1.0, *, edge_order: int = 1) -> Any:
     """Returns the slope of the samples `x` along `dim` by central differences, as numpy.gradient, with their dims.
 
-    `spacing` is the distance between samples, or their places: an array with the dim. For several dims, or None for
-    all dims, `spacing` is one value for all, or a dict from dims, and the result is a tuple with one array per dim. At
-    the ends, edge_order=1 uses two samples, and 2 uses three. Places may be a DataArray of dates: slopes are per unit
-    of their dtype. For the derivative of a function write `xt.grad`.
+    `spacing` is the distance between samples, or their places: an array with the dim. Places may be a DataArray of
+    dates: slopes are per unit of their dtype. For several dims, or None for all dims, the result is a tuple with one
+    array per dim. `spacing` is then one value for all, or a dict from dims. At the ends, edge_order=1 uses two samples,
+    and 2 uses three. For the derivative of a function write `xt.grad`.
 
     Raises:
         DimensionError: `x` does not have `dim`.

@@ -48,9 +48,9 @@ class profile:  # noqa: N801 (used like a function)
     """Records where the time of programs goes: ``with xt.profile("trace.json") as p: .. ``, then ``print(p)``.
 
     path: a file for the events, in Chrome's format: chrome://tracing and ui.perfetto.dev open it. None: no file.
-    Each kernel (a nest of fused loops, a matrix product, a launch on a device), call of a library and copy to or from a
-    device is an event, with the thread, the functions that it is made of, their lines, bytes and flops. Loops that
-    threads share have an event for each thread's parts.
+    Each kernel is an event: a nest of fused loops, a matrix product, a launch on a device. So is each call of a
+    library, and each copy to or from a device. An event has its thread, bytes and flops, and the functions and lines
+    that it is made of. Loops that threads share have an event for each thread's parts.
 
     In the block programs are compiled for themselves, with calls of a clock around each kernel, so the first calls in
     it compile. Programs outside of it have no such calls, and pay nothing. On a device, the program waits for each

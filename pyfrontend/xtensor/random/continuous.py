@@ -182,8 +182,8 @@ def multivariate_normal(
     """Returns vectors along row with the given mean(row) and covariance cov(row, col); dims=(row, col) names both.
 
     It is mean + L z, where L is the Cholesky factor of `cov` and z is normal: NaN if `cov` is not positive definite.
-    The dims of the result are those of an array of keys, those with sizes, other dims of `cov` and `mean`, which are
-    batches with a draw each, and row. Differentiable with respect to both.
+    Other dims of `cov` and `mean` are batches with a draw each. The dims of the result are those of an array of keys,
+    those with sizes, the batches, and row. Differentiable with respect to both.
 
     Raises:
         DimensionError: `cov` does not have the dims `dims`, or `mean` lacks row and has a dim that nothing else has.

@@ -196,8 +196,8 @@ def _counted(plan: Plan, none: Tracer, factor: Callable[[Tracer], Tracer], most:
 
 
 class _Hat:
-    """An attempt of Hörmann's transformed rejection, with his names: numbers (2 a / (1/2 - |u|) + b) u + c, which are
-    accepted at once where v is at most `squeeze`, else where log(v scale / (a / (1/2 - |u|)**2 + b)) is at most the
+    """An attempt of Hörmann's transformed rejection, with his names: numbers (2 a / (1/2 - |u|) + b) u + c. They are
+    accepted at once where v is at most `squeeze`. Elsewhere log(v scale / (a / (1/2 - |u|)**2 + b)) must be at most the
     logarithm of their probability."""
 
     def __init__(self, a: Tracer, b: Tracer, c: Tracer, squeeze: Tracer, scale: Tracer) -> None:

@@ -1,9 +1,9 @@
 """Random bits from keys and counters: Threefry-2x32 with 20 rounds, and the positions that are its counters.
 
 Source: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC 2011). A key is two words of 32
-bits. A counter is two words, too: the low one and most of the high one are the position of an element in the dims
-sorted by name, so that neither the stored order of dims nor the device changes a number. The highest bits say what the
-words are for, so that keys made from a key have nothing in common with numbers drawn with it.
+bits. A counter is two words, too. The low one and most of the high one are the position of an element in the dims
+sorted by name: neither the stored order of dims nor the device changes a number. The highest bits say what the words
+are for, so keys made from a key have nothing in common with numbers drawn with it.
 """
 
 from __future__ import annotations

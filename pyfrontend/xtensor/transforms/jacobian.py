@@ -33,13 +33,14 @@ def jacobian(
 ) -> Jitted[..., Any]:
     """Returns a function that computes all partial derivatives of the results of `f` with respect to `wrt`.
 
-    For each array of the result it gives an entry per argument in `wrt` (a position, a parameter's name, or a tuple of
-    these), with the structure of those arguments. Its dims are those of the result, then those of the argument. A name
-    that occurs twice is primed: a result (i) and an argument (i) give (i, i').
+    `wrt` is a position, a parameter's name, or a tuple of these. For each array of the result, there is an entry per
+    argument in `wrt`, with the structure of those arguments. Its dims are those of the result, then those of the
+    argument. A name that occurs twice is primed: a result (i) and an argument (i) give (i, i').
     mode: "reverse" uses one pullback per element of the result, "forward" one tangent per element of the arguments; all
-    run at once. has_aux: `f` returns (result, aux), and the result is (jacobian, aux). Of a complex result by a real
-    argument the entry is complex, and of a real result by a complex z = x + iy it is d/dx + i d/dy, as a gradient. Of a
-    complex result by a complex argument it is df/dz, if `holomorphic=True` says that there is one: nothing checks it.
+    run at once. has_aux: `f` returns (result, aux), and the result is (jacobian, aux).
+    Of a complex result by a real argument, the entry is complex. Of a real result by a complex z = x + iy, it is
+    d/dx + i d/dy, as a gradient. Of a complex result by a complex argument, it is df/dz, if `holomorphic=True` says
+    that there is one: nothing checks it.
 
     Raises:
         DTypeError: an argument of `wrt` does not hold floats, once the result is called.

@@ -1,9 +1,9 @@
 """Graphs whose sizes depend on elements of arrays, in stages: a program computes what sizes follow from, Python reads
 it, and the next program has these sizes.
 
-Such are the places where a mask holds, the results of `unique`, the number of steps of a scan that ends by a condition,
-and numbers that are used as sizes or as bounds of slices. The next program gets them as arguments. What more than one
-stage needs is computed in each.
+Such sizes come from the places where a mask holds, from `unique`, and from a scan that ends by a condition. They also
+come from numbers that are used as sizes or as bounds of slices. The next program gets what Python read as arguments.
+What more than one stage needs is computed in each.
 """
 
 from __future__ import annotations
