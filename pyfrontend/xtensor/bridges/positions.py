@@ -34,14 +34,21 @@ class _Words(NamedTuple):
 
 
 _WORDS = {
-    "to_jax": _Words("jnp.array([1.0, 2.0])", 'x.astype("{}")', "x.transpose", "x.values", "{}", "jnp.asarray(x)"),
+    "to_jax": _Words(
+        made="jnp.array([1.0, 2.0])",
+        cast='x.astype("{}")',
+        transposed="x.transpose",
+        of_array="x.values",
+        of_numpy="{}",
+        of_number="jnp.asarray(x)",
+    ),
     "to_torch": _Words(
-        "torch.tensor([1.0, 2.0])",
-        "x.to(torch.{})",
-        "x.permute",
-        "torch.from_dlpack(x)",
-        "torch.as_tensor({})",
-        "torch.tensor(x)",
+        made="torch.tensor([1.0, 2.0])",
+        cast="x.to(torch.{})",
+        transposed="x.permute",
+        of_array="torch.from_dlpack(x)",
+        of_numpy="torch.as_tensor({})",
+        of_number="torch.tensor(x)",
     ),
 }
 
