@@ -119,12 +119,15 @@ def cast(x: Any, dtype: np.dtype) -> Tracer:
     return build.meet(as_tracer(x), dtype)
 
 
+def _cast_all(read: Sequence[Any], dtype: np.dtype) -> list[Tracer]:
+    check_width(read, dtype)
+    return [cast(x, dtype) for x in read]
+
+
 def promote(*xs: Any) -> list[Tracer]:
     """The arrays cast to their common dtype."""
     read = [x if is_scalar(x) else as_tracer(x) for x in xs]
-    dtype = result_type(*read)
-    check_width(read, dtype)
-    return [cast(x, dtype) for x in read]
+    return _cast_all(read, result_type(*read))
 
 
 def promote_numbers(*xs: Any) -> list[Tracer]:
@@ -159,17 +162,13 @@ def as_float(x: Any) -> Tracer:
 def promote_float(*xs: Any) -> list[Tracer]:
     """The arrays cast to the float NumPy computes in: the least that each of them fits (u1 and i1 -> f2)."""
     read = [x if is_scalar(x) else as_tracer(x) for x in xs]
-    dtype = float_of(*read)
-    check_width(read, dtype)
-    return [cast(x, dtype) for x in read]
+    return _cast_all(read, float_of(*read))
 
 
 def promote_mean(*xs: Any) -> list[Tracer]:
     """The arrays cast to the dtype of a mean of their common dtype: a Python int need fit the float only."""
     read = [x if is_scalar(x) else as_tracer(x) for x in xs]
-    dtype = mean_dtype(result_type(*read), weak=all(_weak_kind(x) is not None for x in read))
-    check_width(read, dtype)
-    return [cast(x, dtype) for x in read]
+    return _cast_all(read, mean_dtype(result_type(*read), weak=all(_weak_kind(x) is not None for x in read)))
 
 
 def float_of(*xs: Any) -> np.dtype:
