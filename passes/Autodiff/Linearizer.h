@@ -24,7 +24,6 @@ public:
 
   /// Whether the map itself is wanted, and not its transpose.
   bool isForward() const;
-  mlir::Operation *getRequest() const { return request; }
 
   /// The tangent of `v`; null means zero.
   mlir::Value tangent(mlir::Value v) const { return tangents.lookup(v); }

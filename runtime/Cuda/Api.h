@@ -20,7 +20,6 @@ using GraphExecHandle = struct CUgraphExec_st *;
 
 enum : Result {
   kSuccess = 0,
-  kOutOfMemory = 2,
   kDeinitialized = 4,
   kUncorrectableEcc = 214,
   kUnsupportedPtx = 222,

@@ -99,9 +99,6 @@ def is_bool(dtype: DType) -> bool:
     return dtype.kind == "b"
 
 
-canonical = as_dtype
-
-
 def finfo(dtype: DType) -> Any:
     """NumPy's finfo, for bfloat16 too."""
     return ml_dtypes.finfo(dtype)

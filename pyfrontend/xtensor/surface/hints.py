@@ -27,7 +27,6 @@ _OF_DATAARRAYS = ("ffill", "bfill", "rolling_exp", "curvefit", "interpolate_na")
 _SCIPY = "it is not there. Outside of derivatives, xt.callback calls SciPy's function of the values"
 
 _CARRIED = "x.to_xarray() has what the DataArray had"
-_UNKNOWN_SIZE = "sizes do not depend on values: give x.values to NumPy"
 
 _SKIPPING = ("sum", "prod", "mean", "std", "var", "max", "min", "median", "argmax", "argmin", "cumsum", "cumprod")
 

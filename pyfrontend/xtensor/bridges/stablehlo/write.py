@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from ...mlir import ir
     from ...trace.program import Program
 
-_CUMULATIVE = _REDUCTIONS = ("sum", "prod", "max", "min", "any", "all", "argmax", "argmin")
+_REDUCTIONS = ("sum", "prod", "max", "min", "any", "all", "argmax", "argmin")
 _SCATTERS = ("add", "second", "multiply", "maximum", "minimum")
-_CLIP, _DROP = 1, 2  # of the modes of positions
+_CLIP = 1  # of the modes of positions
 _LOOPS = ("scan", "switch", "while")
 
 
@@ -264,7 +264,7 @@ def _contract(w: Writer, a: Any, like: Value, *xs: Value) -> Value:
 
 
 def _cumulative(w: Writer, a: Any, like: Value, x: Value) -> Value:
-    kind, dim, reverse = _CUMULATIVE[a["kind"].value], a["dim"].value, "reverse" in a
+    kind, dim, reverse = _REDUCTIONS[a["kind"].value], a["dim"].value, "reverse" in a
     made = w.cumulative(kind, x, dim, reverse)
     if "exclusive" in a:
         made = w.shift(made, w.identity(kind, x.element), dim, -1 if reverse else 1)
