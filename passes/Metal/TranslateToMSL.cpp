@@ -24,24 +24,19 @@ constexpr llvm::StringLiteral kArithmetic = "#pragma METAL fp math_mode(safe)\n"
 
 struct TranslateToMSLPass : xtensor::impl::TranslateToMSLBase<TranslateToMSLPass> {
   void runOnOperation() override {
-    ModuleOp module = getOperation();
-    for (auto code : llvm::make_early_inc_range(module.getOps<mlir::spirv::ModuleOp>())) {
-      FailureOr<gpu::GPUModuleOp> kernel = xtensor::gpu::kernelOf(code);
-      if (failed(kernel))
-        return signalPassFailure();
-      leaveArithmeticToPragmas(code);
-      SmallVector<uint32_t> words;
-      if (failed(mlir::spirv::serialize(code, words)))
-        return signalPassFailure();
-      llvm::Expected<std::string> text = xtensor::metal::translate(words, buffersOf(*kernel));
-      if (!text) {
-        kernel->emitError() << llvm::toString(text.takeError());
-        return signalPassFailure();
-      }
-      (*kernel)->setAttr(xtensor::gpu::kCodeAttr,
-                         StringAttr::get(&getContext(), kArithmetic + llvm::Twine(*text)));
-      code.erase();
-    }
+    if (failed(xtensor::gpu::replaceByText<mlir::spirv::ModuleOp>(getOperation(), textOf)))
+      signalPassFailure();
+  }
+
+  static FailureOr<std::string> textOf(mlir::spirv::ModuleOp code, gpu::GPUModuleOp kernel) {
+    leaveArithmeticToPragmas(code);
+    SmallVector<uint32_t> words;
+    if (failed(mlir::spirv::serialize(code, words)))
+      return failure();
+    llvm::Expected<std::string> text = xtensor::metal::translate(words, buffersOf(kernel));
+    if (!text)
+      return kernel.emitError() << llvm::toString(text.takeError());
+    return kArithmetic.str() + *text;
   }
 
   /// SPIRV-Cross writes a product that must not be contracted as fma(x, y, 0.0), which is 0.0 where

@@ -99,8 +99,7 @@ void boundShiftCounts(llvm::Module &module) {
 struct SerializePTXPass : xtensor::impl::SerializePTXBase<SerializePTXPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    SmallVector<ModuleOp> codes(module.getOps<ModuleOp>());
-    if (codes.empty())
+    if (module.getOps<ModuleOp>().empty())
       return;
     int64_t wanted = xtensor::Profile::of(module).number("sm", 80);
     const Chip *chip = chipFor(wanted);
@@ -115,17 +114,9 @@ struct SerializePTXPass : xtensor::impl::SerializePTXBase<SerializePTXPass> {
       module.emitError("this build of LLVM writes no PTX: ") << error;
       return signalPassFailure();
     }
-    for (ModuleOp code : codes) {
-      FailureOr<gpu::GPUModuleOp> kernel = xtensor::gpu::kernelOf(code);
-      if (failed(kernel))
-        return signalPassFailure();
-      FailureOr<std::string> text = assembly(code, *machine);
-      if (failed(text))
-        return signalPassFailure();
-      text->push_back('\0'); // the driver wants one
-      (*kernel)->setAttr(xtensor::gpu::kCodeAttr, StringAttr::get(&getContext(), *text));
-      code.erase();
-    }
+    auto write = [&](ModuleOp code, gpu::GPUModuleOp) { return assembly(code, *machine); };
+    if (failed(xtensor::gpu::replaceByText<ModuleOp>(module, write)))
+      signalPassFailure();
   }
 
   static FailureOr<std::string> assembly(ModuleOp code, llvm::TargetMachine &machine) {
@@ -143,6 +134,7 @@ struct SerializePTXPass : xtensor::impl::SerializePTXBase<SerializePTXPass> {
     if (machine.addPassesToEmitFile(passes, os, nullptr, llvm::CodeGenFileType::AssemblyFile))
       return code.emitError("LLVM cannot write PTX");
     passes.run(*module);
+    text.push_back('\0'); // the driver wants one
     return text.str().str();
   }
 };

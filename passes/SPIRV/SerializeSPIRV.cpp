@@ -16,18 +16,14 @@ using namespace mlir;
 namespace {
 struct SerializeSPIRVPass : xtensor::impl::SerializeSPIRVBase<SerializeSPIRVPass> {
   void runOnOperation() override {
-    ModuleOp module = getOperation();
-    for (auto code : llvm::make_early_inc_range(module.getOps<mlir::spirv::ModuleOp>())) {
-      FailureOr<gpu::GPUModuleOp> kernel = xtensor::gpu::kernelOf(code);
-      if (failed(kernel))
-        return signalPassFailure();
+    auto binary = [](mlir::spirv::ModuleOp code, gpu::GPUModuleOp) -> FailureOr<std::string> {
       SmallVector<uint32_t> words;
       if (failed(mlir::spirv::serialize(code, words)))
-        return signalPassFailure();
-      StringRef bytes(reinterpret_cast<const char *>(words.data()), 4 * words.size());
-      (*kernel)->setAttr(xtensor::gpu::kCodeAttr, StringAttr::get(&getContext(), bytes));
-      code.erase();
-    }
+        return failure();
+      return std::string(reinterpret_cast<const char *>(words.data()), 4 * words.size());
+    };
+    if (failed(xtensor::gpu::replaceByText<mlir::spirv::ModuleOp>(getOperation(), binary)))
+      signalPassFailure();
   }
 };
 } // namespace
