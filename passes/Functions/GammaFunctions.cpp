@@ -61,8 +61,11 @@ static constexpr double kSine64[] = {
 /// sin(pi r) of r up to 1/2.
 static Real sineOfPi(Scalars &s, Real r) { return r * s.evaluate({kSine32, kSine64}, r * r); }
 
-/// What x is above the nearest integer.
-static Real aboveInteger(Real x) { return x - floor(x + 0.5); }
+/// What x is above the nearest integer: nothing where there are only integers, and x + 1/2 is
+/// rounded.
+static Real aboveInteger(Scalars &s, Real x) {
+  return select(abs(x) < s.pick(0x1p23, 0x1p52), x - floor(x + 0.5), 0.0);
+}
 
 //===- lgamma --------------------------------------------------------------===//
 
@@ -94,7 +97,7 @@ Real xtensor::emitLgamma(Scalars &s, Real x) {
   Bit reflects = x <= -0.25;
   Real y = lgammaOf(s, select(reflects, magnitude, x));
   auto reflected = [&] {
-    Real sine = abs(sineOfPi(s, aboveInteger(magnitude)));
+    Real sine = abs(sineOfPi(s, aboveInteger(s, magnitude)));
     Real sum = s.call("log", {0x1.921fb54442d18p1 / (magnitude * sine)}) - y;
     return select(sine == 0.0, s.infinity(), sum);
   };
@@ -133,7 +136,7 @@ static Real digammaOf(Scalars &s, Real x) {
 
 /// cot(pi x).
 static Real cotangentOfPi(Scalars &s, Real x) {
-  Real r = aboveInteger(x);
+  Real r = aboveInteger(s, x);
   return sineOfPi(s, 0.5 - abs(r)) / sineOfPi(s, r);
 }
 
@@ -143,7 +146,7 @@ Real xtensor::emitDigamma(Scalars &s, Real x) {
   Real y = digammaOf(s, select(below, 1.0 - x, x));
   auto reflected = [&] {
     Real sum = y - cotangentOfPi(s, x) * 0x1.921fb54442d18p1;
-    return select(aboveInteger(x) == 0.0, s.nan(), sum);
+    return select(aboveInteger(s, x) == 0.0, s.nan(), sum);
   };
   return s.choose(below, reflected, y);
 }
@@ -201,7 +204,7 @@ static Real sumOfPowers(Scalars &s, Real n, Real x, llvm::function_ref<Real(Real
 
 Real xtensor::emitPolygamma(Scalars &s, Real n, Real x) {
   Bit below = x < 0.0;
-  Real y = select(below, 1.0 - x, x), edge = aboveInteger(x);
+  Real y = select(below, 1.0 - x, x), edge = aboveInteger(s, x);
   std::optional<int> order = knownOrder(n, 1, 20);
   if (!order) {
     Real sum = sumOfPowers(s, n, y, [&](Real inverse) { return s.call("powf", {inverse, n}); });

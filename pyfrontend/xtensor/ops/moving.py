@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
+from ..base.calls import counted
 from ..base.dims import unknown
 from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError, SizeError
 from ..call.dispatch import op, tracing
@@ -570,7 +571,12 @@ def _values(dim: str, values: Any) -> Any:
     """What is added before and after a dim."""
     if isinstance(values, Mapping):
         values = values.get(dim, 0)
-    return values if isinstance(values, (tuple, list)) else (values, values)
+    if not isinstance(values, (tuple, list)):
+        return values, values
+    if len(values) != 2:
+        found = f"constant_values has {counted(len(values), 'value')} for dim {dim!r}"
+        raise fail(ArgumentError, "pad", found, instead="Write (before, after)")
+    return values
 
 
 def _fill(x: Tracer, value: Any) -> Tracer:

@@ -109,7 +109,10 @@ def levels_of(q: Any) -> Any:
         return q
     if isinstance(q, Tracer):
         raise fail(ArgumentTypeError, "quantile", "q must be known while tracing", q, instead="Give numbers")
-    values = np.asarray(q.values if hasattr(q, "values") else q)
+    try:
+        values = np.asarray(q.values if hasattr(q, "values") else q)
+    except ValueError:  # of lists of several lengths
+        values = np.empty(0)
     if values.dtype.kind not in "iuf" or values.ndim > 1 or not values.size:
         raise fail(ArgumentTypeError, "quantile", f"q is a number or numbers, not {q!r}")
     return float(values) if values.ndim == 0 else tuple(float(v) for v in values)

@@ -9,11 +9,11 @@ import numpy as np
 
 from ..base.dims import check_name
 from ..base.dtypes import as_dtype, iinfo
-from ..base.errors import ArgumentError, DimensionError, DTypeError, SizeError
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, SizeError
 from ..call.dispatch import op
 from ..call.opened import Amount, Within, any_number
 from ..ops import promotion as p
-from ..ops.arguments import dim_of, extend, fail, integer, size_of
+from ..ops.arguments import dim_of, extend, fail, integer, is_scalar, size_of
 from ..ops.creation import sizes_of
 from ..ops.types import Array, ArrayLike
 from ..trace import build
@@ -282,6 +282,11 @@ def choice(
     if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
         count = integer("random.choice", x, "the number of positions", least=0)
         return _choose_positions(words, count, p, found, along, bool(replace))
+    if is_scalar(x) or isinstance(x, np.generic):
+        raise fail(
+            ArgumentTypeError, "random.choice", f"a number of positions is an int, not {x!r}",
+            instead="Choose from an array along dim=, or from the positions below an int",
+        )  # fmt: skip
     return _choose(words, x, p, found, along, bool(replace))
 
 

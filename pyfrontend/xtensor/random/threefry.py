@@ -96,12 +96,18 @@ def position(sizes: Mapping[str, Any]) -> Stream:
     for n in sizes.values():
         total = total * n if isinstance(n, int) and total <= 2**32 else 2**33
     kind = U4 if total <= 2**32 else U8
-    found, stride = p.constant(0, kind), p.constant(1, kind)
-    for i, d in enumerate(sorted(sizes, reverse=True)):
+    found, stride = p.constant(0, kind), None
+    last = None  # the size of the dim before, which the stride does not hold yet: 2**32 does not fit
+    for d in sorted(sizes, reverse=True):
         n = sizes[d]
         place = build.cast(build.iota(d, n), kind) if isinstance(n, Tracer) else build.iota(d, n, kind)
-        found = build.binary("add", found, build.binary("mul", place, stride)) if i else place
-        stride = build.binary("mul", stride, p.constant(n, kind) if isinstance(n, int) else build.cast(n, kind))
+        if last is None:
+            found = place
+        else:
+            size = p.constant(last, kind) if isinstance(last, int) else build.cast(last, kind)
+            stride = size if stride is None else build.binary("mul", stride, size)
+            found = build.binary("add", found, build.binary("mul", place, stride))
+        last = n
     if kind == U4:
         return Stream(word(0), found)
     return Stream(build.cast(shift_right(found, 32), U4), build.cast(found, U4))

@@ -472,3 +472,10 @@ def test_a_mean_that_is_one_number_for_each_draw() -> None:
     ):
         assert found.sizes == {"draw": 3, "row": 2}
     assert r.multivariate_normal(key, 3.0, cov, draw=3).sizes == {"draw": 3, "row": 2}
+
+
+def test_draws_over_as_many_elements_as_a_word_counts() -> None:
+    """No memory holds them, but a program that sums them may be traced."""
+    for sizes in ({"n": 2**32}, {"a": 2**16, "b": 2**16}, {"a": 2**31, "b": 2}):
+        text = xt.jit(lambda key, s=sizes: xt.sum(r.bits(key, s))).lower(r.key(0)).as_text("traced")
+        assert "xtensor.iota" in text and "ui64" not in text  # positions are of 32 bits

@@ -119,6 +119,18 @@ def test_polygamma(order: int, dtype: str) -> None:
         np.testing.assert_allclose(got.values.astype("f8"), want.astype(dtype).astype("f8"), rtol=tolerance)
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_poles_of_gamma_functions_far_out(dtype: str) -> None:
+    """Where all numbers are integers, also odd ones, to which 1/2 is not added exactly."""
+    one = np.finfo(dtype).nmant
+    x = -np.array([2.0**one - 1, 2.0**one, 2.0**one + 1, 2.0**one + 5, 2.0 ** (one + 1) - 1, 2.0**60, 2.0**100], dtype)
+    assert np.isposinf(xt.lgamma(xt.array(x, "i")).values).all()
+    assert np.isnan(xt.digamma(xt.array(x, "i")).values).all()
+    near = -np.array([2.0 ** (one - 1) + 0.5, 2.0 ** (one - 2) + 1.25], dtype)
+    want = scipy.special.gammaln(near.astype("f8"))
+    np.testing.assert_allclose(xt.lgamma(xt.array(near, "i")).values, want, rtol=4 * np.finfo(dtype).eps)
+
+
 def test_poles_of_gamma_functions() -> None:
     x = xt.array([0.0, -1.0, -2.0, -INF, INF, NAN], "i").astype("f4")
     np.testing.assert_array_equal(xt.lgamma(x).values, [INF, INF, INF, INF, INF, NAN])

@@ -211,6 +211,18 @@ CALLS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         lambda: xt.optim.lbfgs(lambda x: x, 1.0, maxiter=3), xt.ArgumentTypeError, "Write max_steps= for maxiter=",  # type: ignore[call-arg]
     ),
     "num": (lambda: xt.linspace(0, 1, num=5), xt.ArgumentTypeError, "Give n by position: xt.linspace(0, 1, 5)"),  # type: ignore[call-arg]
+    "one value to pad with": (
+        lambda: xt.pad(xt.ones(t=3), {"t": (1, 2)}, constant_values=[1]), xt.ArgumentError,
+        "xt.pad: constant_values has 1 value for dim 't'. Write (before, after)",
+    ),
+    "levels in levels": (
+        lambda: xt.quantile(xt.ones(t=3), [0.1, [0.2]], "t"), xt.ArgumentTypeError,
+        "xt.quantile: q is a number or numbers, not [0.1, [0.2]]",
+    ),
+    "a float for a number of positions": (
+        lambda: xt.random.choice(xt.random.key(0), np.float32(3), n=1), xt.ArgumentTypeError,
+        "xt.random.choice: a number of positions is an int, not",
+    ),
     "lbfgs of a loss with dims": (
         lambda: xt.optim.lbfgs(lambda x: x * x, xt.zeros(i=2)), xt.DimensionError,
         "xt.optim.lbfgs needs a loss without dims; <lambda> returned float64 (i: 2)",
