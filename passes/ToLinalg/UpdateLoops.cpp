@@ -78,12 +78,15 @@ void UpdateLoops::takeAnyOrder() {
 }
 
 Value UpdateLoops::last() {
+  inScratch = isHalf(element) && isWide() && !isShared() && areFew();
+  if (inScratch)
+    memory = storageType(element);
   prepare();
   Value result;
   if (!anyOrder && isParallel())
     result = aligned.empty() ? rowsOfSlices() ? inSlices() : inBlocks() : alongAligned();
   else
-    result = loop(0, start()).front();
+    result = updated(start()).front();
   return narrowed(result);
 }
 
@@ -99,7 +102,7 @@ std::pair<Value, Value> UpdateLoops::lastAndStates(ArrayType view, Value times) 
   StringAttr dim = columns();
   SmallVector<Value> results = dim && rowSize() * product(written.getShape()) >= kSharedElements
                                    ? inColumns(dim, none)
-                                   : loop(0, {start(), none});
+                                   : updated({start(), none});
   return {results[0], results[1]};
 }
 
@@ -231,7 +234,7 @@ SmallVector<Value> UpdateLoops::forall(ArrayRef<OpFoldResult> ends, Amount work,
     parts.push_back(extract(loop.getRegionIterArgs().back(), places.back()));
   }
   owned = spans;
-  SmallVector<Value> results = this->loop(0, parts);
+  SmallVector<Value> results = updated(parts);
   owned.clear();
   b.setInsertionPointToStart(loop.getTerminator().getBody());
   for (auto [result, whole, box] : llvm::zip_equal(results, loop.getRegionIterArgs(), places))
@@ -332,13 +335,25 @@ SmallVector<Attribute> UpdateLoops::attributes(ArrayRef<StringAttr> names) {
   return {names.begin(), names.end()};
 }
 
-SmallVector<Value> UpdateLoops::loop(unsigned depth, ValueRange carried) {
-  // Where no thread has its part, dims that are aligned are looped over like the others.
+SmallVector<Value> UpdateLoops::updated(ValueRange carried) {
+  if (inScratch)
+    return {updatedInScratch(carried.front())};
+  return loop(0, carried, [&](ValueRange carried, const Spans &place) {
+    return sliced.empty() ? updateNumber(carried, place) : updateSlice(carried, place);
+  });
+}
+
+Names UpdateLoops::looped() const {
   Names dims = inOrder;
   if (aligned.size() && !owned.contains(aligned.front()))
     dims.insert(dims.begin(), aligned.begin(), aligned.end());
+  return dims;
+}
+
+SmallVector<Value> UpdateLoops::loop(unsigned depth, ValueRange carried, Update update) {
+  Names dims = looped();
   if (depth == dims.size())
-    return step(carried);
+    return step(carried, update);
   StringAttr dim = dims[depth];
   Value end = to.sizeValue(dim, written);
   auto loop = scf::ForOp::create(b, loc, to.index(0), end, to.index(1), carried);
@@ -350,7 +365,7 @@ SmallVector<Value> UpdateLoops::loop(unsigned depth, ValueRange carried) {
   if (backwards)
     at = arith::SubIOp::create(b, loc, arith::SubIOp::create(b, loc, end, to.index(1)), at);
   position[dim] = at;
-  scf::YieldOp::create(b, loc, this->loop(depth + 1, loop.getRegionIterArgs()));
+  scf::YieldOp::create(b, loc, this->loop(depth + 1, loop.getRegionIterArgs(), update));
   return SmallVector<Value>(loop.getResults());
 }
 
@@ -358,7 +373,7 @@ SmallVector<Value> UpdateLoops::positionsOf(ArrayRef<StringAttr> dims) {
   return llvm::map_to_vector(dims, [&](StringAttr dim) { return position.lookup(dim); });
 }
 
-SmallVector<Value> UpdateLoops::step(ValueRange carried) {
+SmallVector<Value> UpdateLoops::step(ValueRange carried, Update update) {
   Value taken; // whether this update is made here; null: always
   auto require = [&](Value condition) {
     taken = taken ? arith::AndIOp::create(b, loc, taken, condition).getResult() : condition;
@@ -389,15 +404,12 @@ SmallVector<Value> UpdateLoops::step(ValueRange carried) {
   for (StringAttr dim : aligned)
     place[dim] = {owned.contains(dim) ? to.index(0) : position.lookup(dim), b.getIndexAttr(1), 1,
                   /*single=*/true};
-  auto update = [&] {
-    return sliced.empty() ? updateNumber(carried, place) : updateSlice(carried, place);
-  };
   if (!taken)
-    return update();
+    return update(carried, place);
   auto branch = scf::IfOp::create(b, loc, carried.getTypes(), taken, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&branch.getThenRegion().front());
-  scf::YieldOp::create(b, loc, update());
+  scf::YieldOp::create(b, loc, update(carried, place));
   b.setInsertionPointToStart(&branch.getElseRegion().front());
   scf::YieldOp::create(b, loc, carried);
   return SmallVector<Value>(branch.getResults());
@@ -410,14 +422,15 @@ Value UpdateLoops::getValue(OpFoldResult size) {
 }
 
 Value UpdateLoops::combined(OpBuilder &b, Location loc, Value old, ValueRange inputs) const {
-  Value before = isWide() ? old : load(b, loc, old, element);
+  bool isWide = old.getType() != storageType(element);
+  Value before = isWide ? old : load(b, loc, old, element);
   SmallVector<Value> values;
   for (auto [value, update] : llvm::zip_equal(inputs, updates))
-    values.push_back(isa<IntegerType>(memory) && isWide()
+    values.push_back(isa<IntegerType>(memory) && isWide
                          ? inMemory(b, loc, value)
                          : load(b, loc, value, arrayType(update).getElementType()));
   Value after = combine(b, loc, before, values);
-  return isWide() ? after : store(b, loc, after, element);
+  return isWide ? after : store(b, loc, after, element);
 }
 
 Value UpdateLoops::asState(OpBuilder &b, Location loc, Value old, ValueRange inputs) const {
@@ -429,14 +442,35 @@ Value UpdateLoops::asState(OpBuilder &b, Location loc, Value old, ValueRange inp
   return store(b, loc, product, element);
 }
 
-SmallVector<Value> UpdateLoops::updateNumber(ValueRange carried, const Spans &place) {
-  SmallVector<Value> at, values;
-  for (StringAttr dim : type.getDimNames())
-    at.push_back(place.lookup(dim).offset);
+SmallVector<Value> UpdateLoops::numbers() {
+  SmallVector<Value> values;
   for (Value update : updates) {
     View view = to.access(update, written.getDimNames());
     values.push_back(Lowering::elementAt(b, loc, view, positionsOf(written.getDimNames())));
   }
+  return values;
+}
+
+SmallVector<View> UpdateLoops::rows() {
+  SmallVector<View> rows;
+  for (auto [update, where] : llvm::zip_equal(updates, stored)) {
+    View row = to.view(update);
+    if (row.kind == View::Scalar) {
+      row.map = AffineMap::get(sliced.size(), 0, b.getContext());
+    } else {
+      Box part = box(where.order, arrayType(update), spansOf(where.order), /*drop=*/true);
+      row = {View::Tensor, extract(where.tensor, part), to.mapTo(sliced, part.dims),
+             arrayType(update).getElementType()};
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+SmallVector<Value> UpdateLoops::updateNumber(ValueRange carried, const Spans &place) {
+  SmallVector<Value> at, values = numbers();
+  for (StringAttr dim : type.getDimNames())
+    at.push_back(place.lookup(dim).offset);
   Value old = tensor::ExtractOp::create(b, loc, carried[0], at);
   SmallVector<Value> next{
       tensor::InsertOp::create(b, loc, combined(b, loc, old, values), carried[0], at)};
@@ -447,24 +481,13 @@ SmallVector<Value> UpdateLoops::updateNumber(ValueRange carried, const Spans &pl
 }
 
 SmallVector<Value> UpdateLoops::updateSlice(ValueRange carried, const Spans &place) {
-  SmallVector<View> rows;
-  for (auto [update, where] : llvm::zip_equal(updates, stored)) {
-    View row = to.view(update);
-    if (row.kind == View::Scalar) {
-      row.map = AffineMap::get(sliced.size(), 0, b.getContext());
-    } else {
-      Box part = box(where.order, arrayType(update), updated(where.order), /*drop=*/true);
-      row = {View::Tensor, extract(where.tensor, part), to.mapTo(sliced, part.dims),
-             arrayType(update).getElementType()};
-    }
-    rows.push_back(row);
-  }
+  SmallVector<View> inputs = rows();
   Box own = box(type.getDimNames(), type, place, /*drop=*/true);
   SmallVector<Value> outs{extract(carried[0], own)};
   SmallVector<AffineMap> maps{to.mapTo(sliced, own.dims)};
   Box states;
   if (found) {
-    Spans spans = updated(found.getDimNames());
+    Spans spans = spansOf(found.getDimNames());
     for (StringAttr dim : sliced)
       if (place.contains(dim))
         spans[dim] = place.lookup(dim);
@@ -473,7 +496,7 @@ SmallVector<Value> UpdateLoops::updateSlice(ValueRange carried, const Spans &pla
     maps.push_back(to.mapTo(sliced, states.dims));
   }
   SmallVector<Value> results =
-      to.generic(rows, outs, maps, /*reductions=*/0,
+      to.generic(inputs, outs, maps, /*reductions=*/0,
                  [&](OpBuilder &b, Location loc, ValueRange x, ValueRange old) {
                    SmallVector<Value> next{combined(b, loc, old[0], x)};
                    if (found)
@@ -486,7 +509,7 @@ SmallVector<Value> UpdateLoops::updateSlice(ValueRange carried, const Spans &pla
   return next;
 }
 
-Spans UpdateLoops::updated(ArrayRef<StringAttr> dims) {
+Spans UpdateLoops::spansOf(ArrayRef<StringAttr> dims) {
   Spans spans;
   for (StringAttr dim : dims)
     if (Value at = position.lookup(dim))

@@ -35,7 +35,7 @@ public:
   UpdateLoops(Lowering &to, mlir::Value target, mlir::ValueRange indices, mlir::ArrayAttr along,
               IndexMode mode, llvm::ArrayRef<mlir::Value> updates, Combine combine);
 
-  /// Half precision is kept in f32 until the end.
+  /// Half precision is kept in f32 until the end: the whole target, or the places of few updates.
   void accumulate();
   void goBackwards() { backwards = true; }
 
@@ -111,11 +111,19 @@ private:
 
   static llvm::SmallVector<mlir::Attribute> attributes(llvm::ArrayRef<mlir::StringAttr> names);
 
-  llvm::SmallVector<mlir::Value> loop(unsigned depth, mlir::ValueRange carried);
+  /// Makes one update, at a place of the target, of what is carried.
+  using Update = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange carried,
+                                                                   const Spans &place)>;
+
+  /// All updates of what is carried: the target, or a part of it, and the states.
+  llvm::SmallVector<mlir::Value> updated(mlir::ValueRange carried);
+  /// Where no thread has its part, dims that are aligned are looped over like the others.
+  Names looped() const;
+  llvm::SmallVector<mlir::Value> loop(unsigned depth, mlir::ValueRange carried, Update update);
 
   llvm::SmallVector<mlir::Value> positionsOf(llvm::ArrayRef<mlir::StringAttr> dims);
 
-  llvm::SmallVector<mlir::Value> step(mlir::ValueRange carried);
+  llvm::SmallVector<mlir::Value> step(mlir::ValueRange carried, Update update);
 
   mlir::Value getValue(mlir::OpFoldResult size);
 
@@ -126,12 +134,25 @@ private:
   mlir::Value asState(mlir::OpBuilder &b, mlir::Location loc, mlir::Value old,
                       mlir::ValueRange inputs) const;
 
+  /// This update's elements of the updates, or their rows along the dims that are sliced.
+  llvm::SmallVector<mlir::Value> numbers();
+  llvm::SmallVector<View> rows();
+
   llvm::SmallVector<mlir::Value> updateNumber(mlir::ValueRange carried, const Spans &place);
 
   llvm::SmallVector<mlir::Value> updateSlice(mlir::ValueRange carried, const Spans &place);
 
   /// This update's place among `dims`; of the sliced ones the part that this thread has.
-  Spans updated(llvm::ArrayRef<mlir::StringAttr> dims);
+  Spans spansOf(llvm::ArrayRef<mlir::StringAttr> dims);
+
+  //===- few updates (FewUpdates.cpp) ---===//
+
+  /// So few that widening their places pays, not the whole target.
+  bool areFew() const;
+  /// The target, or the part of a thread, after updates that are combined in a scratch.
+  mlir::Value updatedInScratch(mlir::Value part);
+  /// The number of this update among those of a thread.
+  mlir::Value number();
 
   //===- slices ---===//
 
@@ -151,7 +172,7 @@ private:
   llvm::SmallVector<mlir::Value> updates;
   Combine combine;
   mlir::Type element, memory; // memory: of the tensor that is carried
-  bool backwards = false, anyOrder = false;
+  bool backwards = false, anyOrder = false, inScratch = false;
   bool multiplied = false; // the last of the updates is a factor of the states
 
   ArrayType written;                    // the dims of all indices

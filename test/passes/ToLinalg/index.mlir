@@ -93,6 +93,30 @@ func.func @scatter_blocks(%t: !xtensor.array<row: 4096, col: 64, f32>, %i: !xten
 
 // -----
 
+// Few updates in half precision: only their places are widened, and each is rounded once.
+// CHECK-LABEL: func.func @scatter_few
+// CHECK: %[[SLOTS:.*]] = tensor.empty() : tensor<512xi32>
+// CHECK: %[[SCRATCH:.*]] = tensor.empty() : tensor<4x64xf32>
+// CHECK: %[[STARTED:.*]]:2 = scf.for {{.*}} iter_args(%[[S:.*]] = %[[SLOTS]], %[[W:.*]] = %[[SCRATCH]])
+// CHECK: tensor.insert %{{.*}} into %[[S]]
+// CHECK: tensor.extract_slice %arg0{{.*}} tensor<512x64xbf16> to tensor<64xbf16>
+// CHECK: arith.extf
+// CHECK: %[[SUMS:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %[[STARTED]]#1)
+// CHECK: tensor.extract %[[STARTED]]#0
+// CHECK: arith.addf %{{.*}} : f32
+// CHECK-NOT: arith.truncf
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %arg0) -> (tensor<512x64xbf16>)
+// CHECK: tensor.extract_slice %[[SUMS]]
+// CHECK: arith.truncf
+func.func @scatter_few(%t: !xtensor.array<row: 512, col: 64, bf16>, %i: !xtensor.array<p: 4, i64>,
+                       %u: !xtensor.array<p: 4, col: 64, bf16>) -> !xtensor.array<row: 512, col: 64, bf16> {
+  %y = xtensor.scatter add clip %t at %i with %u along [row] : !xtensor.array<row: 512, col: 64, bf16>,
+      !xtensor.array<p: 4, col: 64, bf16>, !xtensor.array<p: 4, i64>
+  return %y : !xtensor.array<row: 512, col: 64, bf16>
+}
+
+// -----
+
 // Columns of rows: each block of rows takes all positions. So it stays in a cache.
 // CHECK-LABEL: func.func @scatter_columns
 // CHECK: scf.forall (%[[B:.*]]) in (16) shared_outs(%[[OUT:.*]] = %{{.*}})

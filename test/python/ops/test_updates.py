@@ -227,6 +227,33 @@ def test_few_updates_of_a_large_target() -> None:
     np.testing.assert_array_equal(got.values, pair)
 
 
+@pytest.mark.cpu_only("devices widen the whole target")
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize("kind", ["add", "multiply"])
+@pytest.mark.parametrize("rows", [701, 9001])
+def test_few_updates_in_half_precision_round_once(kind: str, dtype: str, rows: int) -> None:
+    """Where several meet: of rows, columns and elements, beside all of the target in float32; a part is dropped."""
+    rng = np.random.default_rng(8)
+    x = xt.array(rng.uniform(1, 2, (rows, 80)).astype("f4"), ("a", "b")).astype(dtype)
+    row, column = rng.integers(-rows - 99, rows + 99, 7), rng.integers(-85, 85, 5)
+    row[3:6], column[2] = row[1], column[0]
+    pairs = rng.integers(0, rows, 40), rng.integers(0, 80, 40)
+    for at in pairs:
+        at[10:30] = at[5]
+    for dims, at in (
+        (("p", "b"), {"a": xt.array(row, "p")}),
+        (("a", "p"), {"b": xt.array(column, "p")}),
+        (("p",), {"a": xt.array(pairs[0], "p"), "b": xt.array(pairs[1], "p")}),
+        (("a", "p"), {"b": xt.array(rng.integers(0, 80, (rows, 1)), ("a", "p"))}),
+    ):
+        sizes = {"a": rows, "b": 80} | {"p": next(iter(at.values())).sizes["p"]}
+        v = xt.array(rng.uniform(0.9, 1.1, [sizes[d] for d in dims]).astype("f4"), dims).astype(dtype)
+        for target in (x, x.transpose("b", "a")):
+            got = getattr(target.at(at), kind)(v, mode="drop")
+            want = getattr(target.astype("f4").at(at), kind)(v.astype("f4"), mode="drop").astype(dtype)
+            np.testing.assert_array_equal(got.astype("f4").values, want.astype("f4").values)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_along_a_shared_dim_on_several_threads(kind: str) -> None:
     rng = np.random.default_rng(4)
