@@ -1,6 +1,7 @@
 // Matrix products: OpenBLAS on one thread per tile of the result, and our pool over the tiles. Two
 // pools whose threads spin would take cores from each other.
 #include "Blas.h"
+#include "FewRows.h"
 #include "Pool.h"
 #include "ShortSums.h"
 #include "runtime.h"
@@ -58,7 +59,8 @@ struct Product {
   T *c;
   int64_t ldc;
   bool accumulate;
-  bool hasShortSums = false; // for multiplyShort: of the whole product, so that its parts agree
+  // For multiplyShort and products of few rows: of the whole product, so that its parts agree.
+  bool hasShortSums = false, hasFewRows = false, hasFewColumns = false;
 
   Product rows(int64_t begin, int64_t end) const {
     Product part = *this;
@@ -124,10 +126,37 @@ struct Product {
       blasSyrk(ta, m, k, a, lda, c, ldc);
       return mirror(0, m, 0, m);
     }
+    if (hasFewRows && !transB)
+      return multiplyFewRows(m, n, k, a, transA ? 1 : lda, transA ? lda : 1, b, ldb, c, ldc,
+                             accumulate);
+    if (hasFewRows)
+      return multiplyFew(m, n, a, transA ? 1 : lda, transA ? lda : 1, b, ldb, ldc, 1);
+    if (hasFewColumns && !transA)
+      return multiplyFew(n, m, b, transB ? ldb : 1, transB ? 1 : ldb, a, lda, 1, ldc);
     if (hasShortSums && !transB &&
         multiplyShort(transA, m, n, k, a, lda, b, ldb, c, ldc, accumulate))
       return;
     blasGemm(ta, tb, m, n, k, a, lda, b, ldb, accumulate ? T(1) : T(0), c, ldc);
+  }
+
+  /// A few rows times those of `many`. The steps are from row to row and from term to term, and
+  /// from row to row and column to column of the result. The rows are copied, because those that
+  /// are a power of two apart share places of the cache.
+  void multiplyFew(int64_t few, int64_t many, const T *rows, int64_t row, int64_t term,
+                   const T *matrix, int64_t ldm, int64_t down, int64_t across) const {
+    int64_t width = k + 16;
+    T *copy = static_cast<T *>(xt_arena_acquire(few * width * sizeof(T)));
+    if (!copy)
+      return; // the call was told that memory is exhausted
+    if (term == 1)
+      for (int64_t i = 0; i < few; ++i)
+        memcpy(copy + i * width, rows + i * row, k * sizeof(T));
+    else
+      for (int64_t l = 0; l < k; ++l)
+        for (int64_t i = 0; i < few; ++i)
+          copy[i * width + l] = rows[i * row + l * term];
+    multiplyFewTransposed(few, many, k, copy, width, matrix, ldm, c, down, across, accumulate);
+    xt_arena_release(copy);
   }
 };
 
@@ -274,6 +303,8 @@ void gemm(Product<T> p) {
     return;
   p.k = std::max<int64_t>(p.k, 0);
   p.hasShortSums = isShort(p.m, p.n, p.k);
+  p.hasFewRows = areFewRows(p.m, p.n, p.k) && !(p.hasShortSums && p.m > kVeryFewRows);
+  p.hasFewColumns = areFewRows(p.n, p.m, p.k) && !(p.hasShortSums && p.n > kVeryFewRows);
   Tiles<T> t{p, insideParallelLoop() ? Cut() : chooseCut(p.m, p.n, p.k, xt_num_threads()), {}};
   if (t.cut.tiles() == 1)
     return p.runHere();

@@ -1,15 +1,13 @@
 // A tile of the result, 12 rows of two vectors, stays in registers. Its terms come from where the
 // factors are: nothing is packed.
 #include "ShortSums.h"
+#include "WideVectors.h"
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__clang__)
+#ifdef XT_HAS_WIDE_VECTORS
 
-#include <immintrin.h>
+using namespace xtensor;
 
 namespace {
-
-#define XT_V4 __attribute__((target("arch=x86-64-v4"), __min_vector_width__(512)))
-#define XT_V4_INLINE inline XT_V4 __attribute__((always_inline))
 
 constexpr int64_t kTileRows = 12;
 /// Bytes of B that are multiplied with all rows of A before the next: they stay in the second
@@ -17,39 +15,6 @@ constexpr int64_t kTileRows = 12;
 constexpr int64_t kPanelBytes = 256 << 10;
 /// Terms that are summed in registers. The sums of longer ones are added up in C.
 constexpr int64_t kTermsTogether = 128;
-
-template <typename T>
-struct Vector;
-
-template <>
-struct Vector<float> {
-  using Type = __m512;
-  static constexpr int64_t size = 16;
-  static XT_V4_INLINE Type load(const float *p) { return _mm512_loadu_ps(p); }
-  static XT_V4_INLINE Type load(const float *p, int64_t mask) {
-    return _mm512_maskz_loadu_ps(__mmask16(mask), p);
-  }
-  static XT_V4_INLINE void store(float *p, Type v) { _mm512_storeu_ps(p, v); }
-  static XT_V4_INLINE void store(float *p, Type v, int64_t mask) {
-    _mm512_mask_storeu_ps(p, __mmask16(mask), v);
-  }
-  static XT_V4_INLINE Type all(float x) { return _mm512_set1_ps(x); }
-};
-
-template <>
-struct Vector<double> {
-  using Type = __m512d;
-  static constexpr int64_t size = 8;
-  static XT_V4_INLINE Type load(const double *p) { return _mm512_loadu_pd(p); }
-  static XT_V4_INLINE Type load(const double *p, int64_t mask) {
-    return _mm512_maskz_loadu_pd(__mmask8(mask), p);
-  }
-  static XT_V4_INLINE void store(double *p, Type v) { _mm512_storeu_pd(p, v); }
-  static XT_V4_INLINE void store(double *p, Type v, int64_t mask) {
-    _mm512_mask_storeu_pd(p, __mmask8(mask), v);
-  }
-  static XT_V4_INLINE Type all(double x) { return _mm512_set1_pd(x); }
-};
 
 template <typename T>
 struct Factors {
@@ -95,12 +60,6 @@ XT_V4_INLINE void tile(const Factors<T> &f, int64_t i, int64_t j, const Masks *.
       T *to = c + r * f.ldc + s * V::size;
       V::store(to, f.accumulate ? V::load(to, masks[s]...) + sums[r][s] : sums[r][s], masks[s]...);
     }
-}
-
-/// The first `columns` of a vector of `size`.
-XT_V4_INLINE int64_t maskOf(int64_t columns, int64_t size) {
-  int64_t all = (int64_t(1) << size) - 1;
-  return columns >= size ? all : columns <= 0 ? 0 : all >> (size - columns);
 }
 
 /// Rows of tiles along the columns [first, last), the last of which may be cut off.
@@ -149,11 +108,6 @@ XT_V4_INLINE void multiplyParts(int64_t m, int64_t n, Factors<T> f) {
 
 XT_V4 void multiplyF32(int64_t m, int64_t n, const Factors<float> &f) { multiplyParts(m, n, f); }
 XT_V4 void multiplyF64(int64_t m, int64_t n, const Factors<double> &f) { multiplyParts(m, n, f); }
-
-bool hasVectors() {
-  static const bool has = __builtin_cpu_supports("x86-64-v4") > 0;
-  return has;
-}
 
 } // namespace
 
