@@ -142,16 +142,22 @@ SharedDims SharedDims::merged(const SharedDims &other,
   return result;
 }
 
-/// The map of an operand of the highest rank: the order in which memory is walked. Of several, an
-/// output, else one of the widest elements: a mask follows what it masks.
+/// The map of an operand of the highest rank, without dims of one element: the order in which
+/// memory is walked. Of several, an output, else one of the widest elements: a mask follows what it
+/// masks.
 static AffineMap storageMap(linalg::GenericOp op) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   AffineMap best;
   std::pair<unsigned, unsigned> most;
   for (OpOperand &operand : llvm::reverse(op->getOpOperands())) {
     AffineMap map = op.getMatchingIndexingMap(&operand);
     Type element = getElementTypeOrSelf(operand.get());
     bool isOutput = op.isDpsInit(&operand) || !element.isIntOrFloat();
-    std::pair<unsigned, unsigned> weight(map.getNumResults(),
+    auto isLong = [&](AffineExpr expr) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      return !dim || ranges[dim.getPosition()] != 1;
+    };
+    std::pair<unsigned, unsigned> weight(llvm::count_if(map.getResults(), isLong),
                                          isOutput ? UINT_MAX : element.getIntOrFloatBitWidth());
     if (!best || weight > most) {
       best = map;

@@ -196,3 +196,20 @@ func.func @along_a_scan(%x: tensor<256x512xf32>, %all: tensor<256x512xf32>, %run
   } -> tensor<f32>
   return %s : tensor<f32>
 }
+
+// -----
+
+// One row times the rows of a matrix: a dim of one element does not make the sums columns.
+// CHECK-LABEL: func.func @one_row
+// CHECK-NOT: tensor.expand_shape
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction"]}
+// CHECK-NOT: linalg.generic
+func.func @one_row(%x: tensor<1x1024xf32>, %w: tensor<4096x1024xf32>, %old: tensor<1x4096xf32>) -> tensor<1x4096xf32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<1x1024xf32>, tensor<4096x1024xf32>) outs(%old : tensor<1x4096xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %r = arith.addf %o, %m : f32
+    linalg.yield %r : f32
+  } -> tensor<1x4096xf32>
+  return %0 : tensor<1x4096xf32>
+}
