@@ -76,6 +76,7 @@ struct alignas(64) Worker {
   pthread_t thread;
   clockid_t clock; // CPU time of the thread
   int64_t ran;     // what the clock showed last, in ns
+  cpu_set_t cores; // where it was put
 };
 
 int64_t readClock(clockid_t clock) {
@@ -167,27 +168,45 @@ struct Pool {
 
   bool hasCoreForEach() const { return running < CPU_COUNT(&allowed); }
 
+  void put(Worker &w, const cpu_set_t &cores) {
+    if (pthread_setaffinity_np(w.thread, sizeof cores, &cores) == 0)
+      w.cores = cores;
+  }
+
+  /// Workers that are not where they were put: somebody else has said which cores are allowed.
+  void readAllowed() {
+    cpu_set_t now;
+    for (int i = 0; i < running; ++i)
+      if (pthread_getaffinity_np(workers[i].thread, sizeof now, &now) == 0 &&
+          !CPU_EQUAL(&now, &workers[i].cores))
+        allowed = now;
+  }
+
   /// The kernel queues a woken thread on the waker's core, where it starves while the caller
   /// computes.
   void keepOffCallersCore() {
     int core = sched_getcpu();
-    if (core < 0 || core == avoidedCore || !hasCoreForEach())
+    if (core < 0 || core == avoidedCore)
+      return;
+    readAllowed();
+    if (!hasCoreForEach())
       return;
     cpu_set_t set = allowed;
     CPU_CLR(core, &set);
     if (CPU_COUNT(&set) == 0)
       return;
     for (int i = 0; i < running; ++i)
-      pthread_setaffinity_np(workers[i].thread, sizeof set, &set);
+      put(workers[i], set);
     avoidedCore = core;
   }
 
   /// Whether workers have lost their core in the middle of a chunk. They are moved to the caller's
   /// core, unless they may run there anyway.
   bool lendCore() {
+    int core = std::max(sched_getcpu(), 0);
     cpu_set_t own;
     CPU_ZERO(&own);
-    CPU_SET(std::max(sched_getcpu(), 0), &own);
+    CPU_SET(core, &own);
     bool isLost = false;
     for (int i = 0; i < running; ++i) {
       Worker &w = workers[i];
@@ -196,9 +215,11 @@ struct Pool {
       int64_t before = std::exchange(w.ran, readClock(w.clock));
       if (w.ran - before >= std::chrono::nanoseconds(kPatience).count() / 2)
         continue;
+      if (!isLost)
+        readAllowed();
       isLost = true;
-      if (hasCoreForEach())
-        pthread_setaffinity_np(w.thread, sizeof own, &own);
+      if (hasCoreForEach() && CPU_ISSET(core, &allowed))
+        put(w, own);
     }
     return isLost;
   }
@@ -269,6 +290,7 @@ void Pool::startWorkers() {
   int wanted = threads.load(std::memory_order_relaxed) - 1;
   if (running >= wanted)
     return;
+  readAllowed();
   sigset_t all, before; // signals are the application's threads' business
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -290,6 +312,8 @@ void Pool::startWorkers() {
     workers[running].ran = 0;
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  for (int i = 0; i < running; ++i)
+    put(workers[i], allowed);
   avoidedCore = -1;
   keepOffCallersCore();
 }

@@ -137,6 +137,34 @@ class TestParallelFor:
                 return
         assert len(cores[-1]) == others
 
+    def test_workers_stay_on_the_cores_that_others_chose(self, threads: ctypes.CDLL) -> None:
+        """As by taskset --all-tasks, which changes all threads of a process."""
+        allowed = os.sched_getaffinity(0)
+        threads.xt_set_num_threads(2)
+        meeting = threading.Barrier(2)
+        caller = threading.get_ident()
+        found: list[set[int]] = []
+        ids: list[int] = []
+
+        def task(*_: object) -> None:
+            meeting.wait(60)
+            if threading.get_ident() != caller:
+                ids.append(threading.get_native_id())
+                found.append(os.sched_getaffinity(0))
+
+        threads.xt_run_tasks(TASK(task), None, 2)
+        chosen = {max(allowed - found[0], default=max(allowed))}  # not where the pool has put it
+        try:
+            os.sched_setaffinity(ids[0], chosen)
+            for core in allowed:
+                os.sched_setaffinity(0, {core})
+                time.sleep(0.005)  # workers sleep, and are placed when they wake
+                threads.xt_run_tasks(TASK(task), None, 2)
+                assert found[-1] == chosen
+        finally:
+            os.sched_setaffinity(0, allowed)
+            os.sched_setaffinity(ids[0], allowed)
+
     def test_nested_loops_run_inline(self, threads: ctypes.CDLL) -> None:
         threads.xt_set_num_threads(3)
         inner: list[tuple[int, int]] = []
