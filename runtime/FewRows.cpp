@@ -31,33 +31,14 @@ struct Rows {
 };
 
 /// Adds terms to the sums of columns [j, j + vectors), which lie `width` apart from row to row.
-/// `masks`: of the columns of the one vector, if some of them lie beyond the end.
+/// `masks`: of the columns of each vector that there are; none: all.
 template <typename T, int64_t rows, int64_t vectors, int64_t width, typename... Masks>
 XT_V4_INLINE void addTerms(const Rows<T> &f, T *out, int64_t j, int64_t first, int64_t terms,
-                           Masks... masks) {
+                           const Masks *...masks) {
   using V = Vector<T>;
-  const T *a = f.a + first * f.term, *b = f.b + first * f.ldb + j;
   typename V::Type sums[rows][vectors];
-#pragma clang loop unroll(full)
-  for (int64_t r = 0; r < rows; ++r)
-#pragma clang loop unroll(full)
-    for (int64_t s = 0; s < vectors; ++s)
-      sums[r][s] = V::all(0);
-  for (int64_t l = 0; l < terms; ++l, a += f.term, b += f.ldb) {
-    typename V::Type right[vectors];
-#pragma clang loop unroll(full)
-    for (int64_t s = 0; s < vectors; ++s) {
-      right[s] = V::load(b + s * V::size, masks...);
-      _mm_prefetch(b + s * V::size + kTogether * f.ldb, _MM_HINT_T1);
-    }
-#pragma clang loop unroll(full)
-    for (int64_t r = 0; r < rows; ++r) {
-      typename V::Type left = V::all(a[r * f.row]);
-#pragma clang loop unroll(full)
-      for (int64_t s = 0; s < vectors; ++s)
-        sums[r][s] = __builtin_elementwise_fma(left, right[s], sums[r][s]);
-    }
-  }
+  sumTerms<T, kTogether>(sums, f.a + first * f.term, f.row, f.term, f.b + first * f.ldb + j, f.ldb,
+                         terms, masks...);
 #pragma clang loop unroll(full)
   for (int64_t r = 0; r < rows; ++r)
 #pragma clang loop unroll(full)
@@ -82,8 +63,10 @@ XT_V4_INLINE void multiplyRows(int64_t n, int64_t k, const Rows<T> &f) {
       int64_t terms = std::min(kTogether, k - l), j = begin;
       for (; j + step <= end; j += step)
         addTerms<T, rows, vectors, width>(f, sums + (j - begin), j, l, terms);
-      for (; j < end; j += V::size)
-        addTerms<T, rows, 1, width>(f, sums + (j - begin), j, l, terms, maskOf(end - j, V::size));
+      for (; j < end; j += V::size) {
+        int64_t mask = maskOf(end - j, V::size);
+        addTerms<T, rows, 1, width>(f, sums + (j - begin), j, l, terms, &mask);
+      }
     }
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t j = begin; j < end; j += V::size) {

@@ -32,27 +32,9 @@ struct Factors {
 template <typename T, int64_t rows, int64_t vectors, typename... Masks>
 XT_V4_INLINE void tile(const Factors<T> &f, int64_t i, int64_t j, const Masks *...masks) {
   using V = Vector<T>;
-  const T *a = f.a + i * f.row, *b = f.b + j;
   T *c = f.c + i * f.ldc + j;
   typename V::Type sums[rows][vectors];
-#pragma clang loop unroll(full)
-  for (int64_t r = 0; r < rows; ++r)
-#pragma clang loop unroll(full)
-    for (int64_t s = 0; s < vectors; ++s)
-      sums[r][s] = V::all(0);
-  for (int64_t l = 0; l < f.k; ++l, a += f.term, b += f.ldb) {
-    typename V::Type right[vectors];
-#pragma clang loop unroll(full)
-    for (int64_t s = 0; s < vectors; ++s)
-      right[s] = V::load(b + s * V::size, masks[s]...);
-#pragma clang loop unroll(full)
-    for (int64_t r = 0; r < rows; ++r) {
-      typename V::Type left = V::all(a[r * f.row]);
-#pragma clang loop unroll(full)
-      for (int64_t s = 0; s < vectors; ++s)
-        sums[r][s] = __builtin_elementwise_fma(left, right[s], sums[r][s]);
-    }
-  }
+  sumTerms<T, 0>(sums, f.a + i * f.row, f.row, f.term, f.b + j, f.ldb, f.k, masks...);
 #pragma clang loop unroll(full)
   for (int64_t r = 0; r < rows; ++r)
 #pragma clang loop unroll(full)

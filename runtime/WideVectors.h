@@ -53,6 +53,37 @@ XT_V4_INLINE int64_t maskOf(int64_t columns, int64_t size) {
   return columns >= size ? all : columns <= 0 ? 0 : all >> (size - columns);
 }
 
+/// The sums of `terms` products of rows of A and columns of B, in registers. `row` and `term` are
+/// the steps in A. `ahead`: how many rows of B before its use a row is prefetched; 0: not at all.
+/// `masks`: of the columns of each vector that there are; none: all.
+template <typename T, int64_t ahead, int64_t rows, int64_t vectors, typename... Masks>
+XT_V4_INLINE void sumTerms(typename Vector<T>::Type (&sums)[rows][vectors], const T *a, int64_t row,
+                           int64_t term, const T *b, int64_t ldb, int64_t terms,
+                           const Masks *...masks) {
+  using V = Vector<T>;
+#pragma clang loop unroll(full)
+  for (int64_t r = 0; r < rows; ++r)
+#pragma clang loop unroll(full)
+    for (int64_t s = 0; s < vectors; ++s)
+      sums[r][s] = V::all(0);
+  for (int64_t l = 0; l < terms; ++l, a += term, b += ldb) {
+    typename V::Type right[vectors];
+#pragma clang loop unroll(full)
+    for (int64_t s = 0; s < vectors; ++s) {
+      right[s] = V::load(b + s * V::size, masks[s]...);
+      if constexpr (ahead > 0)
+        _mm_prefetch(b + s * V::size + ahead * ldb, _MM_HINT_T1);
+    }
+#pragma clang loop unroll(full)
+    for (int64_t r = 0; r < rows; ++r) {
+      typename V::Type left = V::all(a[r * row]);
+#pragma clang loop unroll(full)
+      for (int64_t s = 0; s < vectors; ++s)
+        sums[r][s] = __builtin_elementwise_fma(left, right[s], sums[r][s]);
+    }
+  }
+}
+
 inline bool hasVectors() {
   static const bool has = __builtin_cpu_supports("x86-64-v4") > 0;
   return has;
