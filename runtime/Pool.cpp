@@ -122,14 +122,13 @@ struct Pool {
     return false;
   }
 
-  void work(Worker *self) {
+  void work() {
     int64_t chunk;
-    if (self)
-      self->busy.store(true, std::memory_order_relaxed);
-    bool claimed = claim(chunk);
+    if (!claim(chunk))
+      return;
     // The owner returns from the loop when all is finished, so a share is told before that.
-    int64_t begin = claimed && xtensor::isProfiling() ? xtensor::profile::now() : 0;
-    while (claimed) {
+    int64_t begin = xtensor::isProfiling() ? xtensor::profile::now() : 0;
+    do {
       if (xtensor::duringLoops)
         xtensor::duringLoops();
       body(ctx, chunk);
@@ -141,17 +140,17 @@ struct Pool {
       if (unfinished.fetch_sub(1, std::memory_order_seq_cst) == 1 &&
           ownerSleeps.load(std::memory_order_seq_cst) && ownerSleeps.exchange(0))
         futexWake(ownerSleeps, 1);
-      claimed = claim(chunk);
-    }
-    if (self)
-      self->busy.store(false, std::memory_order_relaxed);
+    } while (claim(chunk));
   }
 
   void serve(int id) {
     inside = true;
+    std::atomic<bool> &busy = workers[id - 1].busy;
     uint32_t seen = epoch.load(std::memory_order_acquire);
     while (id < threads.load(std::memory_order_acquire)) {
-      work(&workers[id - 1]);
+      busy.store(true, std::memory_order_relaxed);
+      work();
+      busy.store(false, std::memory_order_relaxed);
       auto start = std::chrono::steady_clock::now();
       for (int i = 1; epoch.load(std::memory_order_acquire) == seen; ++i) {
         relax();
@@ -349,7 +348,7 @@ void Pool::run(void (*newBody)(void *, int64_t), void *newCtx, int64_t count, bo
     keepOffCallersCore();
     futexWake(epoch, static_cast<int>(wanted));
   }
-  work(nullptr);
+  work();
   waitForWorkers();
 }
 
