@@ -96,18 +96,17 @@ def position(sizes: Mapping[str, Any]) -> Stream:
     for n in sizes.values():
         total = total * n if isinstance(n, int) and total <= 2**32 else 2**33
     kind = U4 if total <= 2**32 else U8
-    found, stride = p.constant(0, kind), None
-    last = None  # the size of the dim before, which the stride does not hold yet: 2**32 does not fit
-    for d in sorted(sizes, reverse=True):
+    found, stride = p.constant(0, kind), p.constant(1, kind)
+    dims = sorted(sizes, reverse=True)
+    for i, d in enumerate(dims):
         n = sizes[d]
         place = build.cast(build.iota(d, n), kind) if isinstance(n, Tracer) else build.iota(d, n, kind)
-        if last is None:
-            found = place
-        else:
-            size = p.constant(last, kind) if isinstance(last, int) else build.cast(last, kind)
-            stride = size if stride is None else build.binary("mul", stride, size)
-            found = build.binary("add", found, build.binary("mul", place, stride))
-        last = n
+        if i:  # the stride behind the last dim is not needed: it may be 2**32, which does not fit
+            inner = sizes[dims[i - 1]]
+            size = p.constant(inner, kind) if isinstance(inner, int) else build.cast(inner, kind)
+            stride = build.binary("mul", stride, size)
+            place = build.binary("add", found, build.binary("mul", place, stride))
+        found = place
     if kind == U4:
         return Stream(word(0), found)
     return Stream(build.cast(shift_right(found, 32), U4), build.cast(found, U4))
