@@ -37,7 +37,7 @@ from ..values.options import current
 from . import promotion as p
 from .arguments import by_dim, dim_of, extend, fail, integer, is_static, reorder, size_of, static_size
 from .moving import read_positions
-from .positions import Positions, at_number, check_inside, check_some, out_of_range, parts_of, read_index
+from .positions import Positions, add_sizes, at_number, check_inside, check_some, out_of_range, parts_of, read_index
 from .shape import present, transpose
 from .types import Array, ArrayLike
 
@@ -291,14 +291,7 @@ class _Reader:
     def check_sizes(self) -> None:
         """Index arrays agree in size where they share a name, also with the dims that stay."""
         seen = {d: s for d, s in self.x.sizes.items() if d not in self.arrays}
-        for dim, index in self.arrays.items():
-            for d, size in index.sizes.items():
-                if isinstance(seen.get(d), int) and isinstance(size, int) and seen[d] != size:
-                    raise fail(
-                        SizeError, self.name, f"the index of dim {dim!r} has {d!r} of size {size}, not {seen[d]}",
-                        self.x, instead="Rename the index's dim for an outer product",
-                    )  # fmt: skip
-                seen[d] = size
+        add_sizes(self.name, self.x, seen, self.arrays)
 
     def check_positions(self) -> None:
         for dim, index in self.arrays.items():

@@ -3,6 +3,7 @@ tracer, with the errors about positions."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,6 +55,18 @@ def out_of_range(name: str, x: Any, index: int, dim: str) -> Exception:
         IndexError_, name, f"index {int_text(index)} is out of range for dim {dim!r} of size {x.sizes[dim]}", x,
         instead=which_positions(name),
     )  # fmt: skip
+
+
+def add_sizes(name: str, x: Any, sizes: dict[str, Any], indices: Mapping[str, Any]) -> None:
+    """Adds the sizes of the dims of index arrays of `x`: they agree where they share a name, also with `sizes`."""
+    for dim, index in indices.items():
+        for d, size in index.sizes.items():
+            if isinstance(sizes.get(d), int) and isinstance(size, int) and sizes[d] != size:
+                raise fail(
+                    SizeError, name, f"the index of dim {dim!r} has {d!r} of size {size}, not {sizes[d]}", x,
+                    instead="Rename the index's dim for an outer product",
+                )  # fmt: skip
+            sizes[d] = size
 
 
 def _sliding(name: str, x: Any, dim: str, index: slice) -> str:

@@ -24,7 +24,7 @@ from .arguments import (
     union_sizes,
 )
 from .indexing import met
-from .positions import Positions, at_number, check_inside, check_some, out_of_range, parts_of
+from .positions import Positions, add_sizes, at_number, check_inside, check_some, out_of_range, parts_of
 from .shape import join
 
 # Method -> op on two arrays, kind of scatter.
@@ -103,14 +103,7 @@ class Update:
             if dim in self.ints or dim in self.arrays or dim in self.masks:
                 continue
             sizes[dim] = self.parts[dim][1] if dim in self.parts else size
-        for dim, index in self.arrays.items():
-            for d, size in index.sizes.items():
-                if isinstance(sizes.get(d), int) and isinstance(size, int) and sizes[d] != size:
-                    raise fail(
-                        SizeError, self.name, f"the index of dim {dim!r} has {d!r} of size {size}, not {sizes[d]}",
-                        self.x, instead="Rename the index's dim for an outer product",
-                    )  # fmt: skip
-                sizes[d] = size
+        add_sizes(self.name, self.x, sizes, self.arrays)
         return sizes
 
     def value(self, v: Any) -> Tracer:
