@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from runtime_abi import runtime
+from runtime_abi import product, runtime
 
 
 @pytest.fixture
@@ -15,20 +15,6 @@ def rt() -> Iterator[ctypes.CDLL]:
     library = runtime()
     yield library
     library.xt_set_num_threads(0)
-
-
-def product(rt: ctypes.CDLL, a: np.ndarray, b: np.ndarray, start: np.ndarray | None, gap: int) -> np.ndarray:
-    """Each factor is C or Fortran contiguous. Between rows of the result, `gap` elements are kept."""
-    (m, k), n = a.shape, b.shape[1]
-    y = np.full((m, n + gap), 77, a.dtype)
-    if start is not None:
-        y[:, :n] = start
-    call = rt.xt_gemm_f32 if a.dtype == np.float32 else rt.xt_gemm_f64
-    trans_a, trans_b = not a.flags.c_contiguous, not b.flags.c_contiguous
-    lda, ldb = (m if trans_a else k), (k if trans_b else n)
-    call(trans_a, trans_b, m, n, k, a.ctypes.data, lda, b.ctypes.data, ldb, y.ctypes.data, n + gap, start is not None)
-    assert (y[:, n:] == 77).all()
-    return y[:, :n].copy()
 
 
 # Around parts of rows (2 to 8 of them), vectors, panels of columns, and blocks of terms (8, 256; 2048 and less).

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import xtensor as xt
-from runtime_abi import runtime
+from runtime_abi import product, runtime
 
 
 @pytest.fixture
@@ -16,20 +16,6 @@ def rt() -> Iterator[ctypes.CDLL]:
     library = runtime()
     yield library
     library.xt_set_num_threads(0)
-
-
-def product(rt: ctypes.CDLL, a: np.ndarray, b: np.ndarray, start: np.ndarray | None, gap: int) -> np.ndarray:
-    """`a` is C or Fortran contiguous, `b` stored by rows. Between rows of the result, `gap` elements are kept."""
-    (m, k), n = a.shape, b.shape[1]
-    y = np.full((m, n + gap), 77, a.dtype)
-    if start is not None:
-        y[:, :n] = start
-    call = rt.xt_gemm_f32 if a.dtype == np.float32 else rt.xt_gemm_f64
-    by_columns = not a.flags.c_contiguous
-    leading = m if by_columns else k
-    call(by_columns, 0, m, n, k, a.ctypes.data, leading, b.ctypes.data, n, y.ctypes.data, n + gap, start is not None)
-    assert (y[:, n:] == 77).all()
-    return y[:, :n].copy()
 
 
 # Around a tile (12 rows; 32 or 16 columns), a vector, and what lies in the second cache.
