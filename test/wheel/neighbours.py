@@ -25,6 +25,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROUNDS = 3
+SHARED = ("numpy", "pandas", "xarray", "ml_dtypes")
 
 
 def has_compiler() -> bool:
@@ -92,7 +93,13 @@ def beside(folder: str, *names: str) -> None:
 
 
 def at_once(folder: str, *names: str) -> None:
-    """A thread for each, which imports it when all threads are there."""
+    """A thread for each, which imports it when all threads are there.
+
+    What all of them import is there before: two threads that import NumPy at once may each find a half of it. Python
+    breaks the ring of their locks that way, and NumPy's modules import each other.
+    """
+    for name in SHARED:
+        importlib.import_module(name)
     barrier, failed = threading.Barrier(len(names)), []
 
     def work(name: str) -> None:
