@@ -253,6 +253,12 @@ bool xtensor::isSplat(Value v, double value) {
   return known.getSignificantBits() <= 53 && static_cast<double>(known.getSExtValue()) == value;
 }
 
+bool xtensor::isFiniteSplat(Value v) {
+  DenseElementsAttr splat = splatOf(v);
+  return splat && isa<FloatType>(splat.getElementType()) &&
+         splat.getSplatValue<APFloat>().isFinite();
+}
+
 bool xtensor::isNegativeZero(Value v) {
   DenseElementsAttr splat = splatOf(v);
   return splat && isa<FloatType>(splat.getElementType()) &&

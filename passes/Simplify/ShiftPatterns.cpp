@@ -15,7 +15,8 @@ namespace {
 constexpr int64_t kLeastElements = 4096;
 /// A program may be one long sum, and the stack is not.
 constexpr unsigned kMostLeaves = 64;
-/// As many pads of one array make less work as slices of one margin than part by part (SumOfPads).
+/// As many pads of one array make less work as slices of one margin than part by part
+/// (PadPatterns.cpp).
 constexpr size_t kLeastPads = 3;
 
 bool isLarge(ArrayType type) {
@@ -305,10 +306,38 @@ struct SliceOfSum : OpRewritePattern<SliceOp> {
   }
 };
 
+/// slice (mul %x, 2) ==> mul (slice %x), 2
+///
+/// Of an array that only slices read, so that it need not be stored.
+struct SliceOfScaled : OpRewritePattern<SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
+    Operation *scaled = op.getX().getDefiningOp();
+    if (!isa_and_present<NegOp, MulOp>(scaled) || !isLarge(arrayType(op.getX())) ||
+        !llvm::all_of(scaled->getUsers(), llvm::IsaPred<SliceOp>))
+      return failure();
+    unsigned x = 0;
+    if (isa<MulOp>(scaled)) {
+      x = arrayType(scaled->getOperand(0)).getRank() == 0 ? 1 : 0;
+      if (arrayType(scaled->getOperand(1 - x)).getRank() != 0)
+        return failure();
+    }
+    Operation *slice = rewriter.clone(*op);
+    slice->setOperand(0, scaled->getOperand(x));
+    slice->getResult(0).setType(
+        withShape(arrayType(scaled->getOperand(x)), op.getType().getShape()));
+    Operation *copy = rewriter.clone(*scaled);
+    copy->setOperand(x, slice->getResult(0));
+    copy->getResult(0).setType(op.getType());
+    rewriter.replaceOp(op, copy);
+    return success();
+  }
+};
+
 } // namespace
 
 bool xtensor::becomesSlice(PadOp pad) { return Margin::of(pad).has_value(); }
 
 void xtensor::addShiftPatterns(RewritePatternSet &patterns) {
-  patterns.add<PadOfPad, PadsOfOne, RollsOfOne, SliceOfSum>(patterns.getContext());
+  patterns.add<PadOfPad, PadsOfOne, RollsOfOne, SliceOfScaled, SliceOfSum>(patterns.getContext());
 }

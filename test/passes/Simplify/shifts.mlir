@@ -66,3 +66,23 @@ func.func @pad_of_pad(%x: !x, %v: !f) -> !xtensor.array<a: 67, b: 105, f32> {
   %1 = xtensor.pad %0 with %v [b, a] low [1, 2] high [4, 0] interior [0, 0] : !xtensor.array<a: 65, b: 100, f32>, !f
   return %1 : !xtensor.array<a: 67, b: 105, f32>
 }
+
+// Multiples of an array that only slices read: the slices are multiplied. Of an array that somebody else reads they are
+// slices.
+// CHECK-LABEL: func.func @slices_of_multiples
+// CHECK-DAG: %[[S0:.*]] = xtensor.slice %arg0 [a] offsets [0] sizes [63]
+// CHECK-DAG: %[[M0:.*]] = xtensor.mul %[[S0]], %arg1
+// CHECK-DAG: %[[S1:.*]] = xtensor.slice %arg0 [a] offsets [1] sizes [1]
+// CHECK-DAG: %[[M1:.*]] = xtensor.mul %arg1, %[[S1]]
+// CHECK-DAG: %[[N:.*]] = xtensor.neg %arg0
+// CHECK-DAG: %[[S2:.*]] = xtensor.slice %[[N]] [a] offsets [1] sizes [1]
+// CHECK: return %[[M0]], %[[M1]], %[[N]], %[[S2]]
+func.func @slices_of_multiples(%x: !x, %s: !f) -> (!xtensor.array<a: 63, b: 100, f32>, !xtensor.array<a: 1, b: 100, f32>, !x, !xtensor.array<a: 1, b: 100, f32>) {
+  %0 = xtensor.mul %x, %s : !x, !f
+  %1 = xtensor.slice %0 [a] offsets [0] sizes [63] strides [1] : !x
+  %2 = xtensor.mul %s, %x : !f, !x
+  %3 = xtensor.slice %2 [a] offsets [1] sizes [1] strides [1] : !x
+  %4 = xtensor.neg %x : !x
+  %5 = xtensor.slice %4 [a] offsets [1] sizes [1] strides [1] : !x
+  return %1, %3, %4, %5 : !xtensor.array<a: 63, b: 100, f32>, !xtensor.array<a: 1, b: 100, f32>, !x, !xtensor.array<a: 1, b: 100, f32>
+}

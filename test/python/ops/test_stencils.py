@@ -1,4 +1,4 @@
-"""Shifted reads of one large array, which share one copy with a margin: against NumPy and JAX."""
+"""Shifted reads of arrays, which share one copy with a margin, or are cut into parts: against NumPy."""
 
 from __future__ import annotations
 
@@ -128,3 +128,68 @@ def test_margins_of_large_pads_hold_the_value() -> None:
         found = xt.jit(lambda x, widths=widths: xt.pad(x, widths, constant_values=np.nan))(x)
         want = np.pad(value, ((low[0], high[0]), (low[1], high[1])), constant_values=np.nan)
         np.testing.assert_array_equal(found.values, want)
+
+
+def shifted(m: Any, x: Any, axis: int, amount: int) -> Any:
+    """Zeros come in at the edge."""
+    if m is xt:
+        return xt.shift(x, {DIMS[axis]: amount}, fill_value=0.0)
+    y = np.zeros_like(x)
+    n = x.shape[axis]
+    amount = min(max(amount, -n), n)
+    to, of = [slice(None)] * x.ndim, [slice(None)] * x.ndim
+    to[axis], of[axis] = slice(max(amount, 0), n + min(amount, 0)), slice(max(-amount, 0), n - max(amount, 0))
+    y[tuple(to)] = x[tuple(of)]
+    return y
+
+
+# Of `s`, an array shifted along an axis that may be any of its axes, and of arrays that are not shifted.
+FUNCTIONS = {
+    "difference": lambda m, s, u, w: u - s(u, 0, 1),
+    "laplacian": lambda m, s, u, w: sum((s(u, a, k) for a in range(3) for k in (-1, 1)), -6.0 * u),
+    "order 4": lambda m, s, u, w: sum(
+        (1.3 * (s(u, a, 1) + s(u, a, -1)) - 0.08 * (s(u, a, 2) + s(u, a, -2)) for a in range(3)), -7.3 * u
+    ),
+    "order 8": lambda m, s, u, w: sum(
+        ((-0.4) ** k * (s(u, a, k) + s(u, a, -k)) for a in range(3) for k in range(1, 5)), -0.5 * u
+    ),
+    "coefficients": lambda m, s, u, w: 2 * u - w + w * w * (s(u, 0, 1) + s(u, 0, -1) - 2 * u),
+    "flux": lambda m, s, u, w: s(w * (u - s(u, 0, 1)), 0, -1) - w * (u - s(u, 0, 1)),
+    "corners": lambda m, s, u, w: s(s(u, 0, 1), 1, 1) - s(s(u, 0, -1), 1, 1) * w,
+    "function": lambda m, s, u, w: m.cos(s(u, 0, 1) - 0.5 * s(u, 1, -2)) * m.exp(-w),
+    "choice": lambda m, s, u, w: m.where(w > 0, w * (u - s(u, 0, 1)), w * (s(u, 0, -1) - u)),
+    "apart": lambda m, s, u, w: s(u, 0, 20) + 2 * s(w, 0, -20) - s(u, 1, 3),
+    "negative": lambda m, s, u, w: -(0.5 * s(u, 0, 1)) - -s(w, 0, 2),
+}
+
+
+@pytest.mark.parametrize("sizes", [(5003,), (71, 65), (19, 17, 23), (4, 5, 3), (33,)], ids=str)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_of_shifts(name: str, sizes: tuple[int, ...]) -> None:
+    """The value, and both derivatives, near the edges, too."""
+    rng = np.random.default_rng(len(name))
+    dims = DIMS[: len(sizes)]
+    u, w, du, c = (draw(rng, *sizes) for _ in range(4))
+
+    def run(m: Any, u: Any, w: Any) -> Any:
+        return FUNCTIONS[name](m, lambda x, axis, k: shifted(m, x, axis % len(sizes), k), u, w)
+
+    arrays = [xt.array(x, dims) for x in (u, w, du, c)]
+    found = xt.jit(lambda u, w: run(xt, u, w))(*arrays[:2]).values
+    np.testing.assert_allclose(found, run(np, u, w), atol=1e-12)
+    step = 1e-6
+    want = (run(np, u + step * du, w) - run(np, u - step * du, w)) / (2 * step)
+    along = xt.jit(lambda u, w, du: xt.jvp(lambda u: run(xt, u, w), (u,), (du,))[1])(*arrays[:3]).values
+    np.testing.assert_allclose(along, want, atol=1e-6)
+    gradient = xt.jit(lambda u, w, c: xt.grad(lambda u: xt.sum(c * run(xt, u, w)))(u))(*arrays[:2], arrays[3]).values
+    np.testing.assert_allclose((gradient * du).sum(), (along * c).sum(), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("size", [7, 5000])
+def test_zeros_at_the_edge_are_multiplied(size: int) -> None:
+    """An infinite factor makes them NaN, as in NumPy."""
+    value = np.random.default_rng(0).standard_normal(size)
+    x, factor = xt.array(value, "x"), xt.array(np.inf)
+    found = xt.jit(lambda x, f: f * xt.shift(x, x=1, fill_value=0.0) - x)(x, factor).values
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(found, np.inf * np.concatenate([[0.0], value[:-1]]) - value)
