@@ -52,6 +52,8 @@ private:
   bool canUnroll(unsigned loop) const;
   void over(ArrayRef<unsigned> loops, Body body);
   void shareLoops(Body body);
+  std::optional<Side> sideToShare() const;
+  void shareTiles(const Side &side, Value from);
   void outerSums(ArrayRef<unsigned> loops, Value isFirst, Body body);
   void eachBlock(unsigned loop, int64_t size, llvm::function_ref<void()> body);
   void vectorBlocks();
@@ -83,8 +85,9 @@ private:
   bool reducesLanes;
   SmallVector<Value, 3> linear; // of each operand: the index of its element
   SmallVector<unsigned> outer, outerReduced, reduced, unrolled;
-  int sharedSide = -1; // whose tiles threads share
-  Value first;         // whether nothing was added to the result yet; null: nothing ever was
+  std::optional<unsigned> sharedLoop; // whose tiles threads share
+  Value sharedFrom, sharedTo;         // the iterations of this loop in a thread's tiles
+  Value first; // whether nothing was added to the result yet; null: nothing ever was
 };
 
 } // namespace
@@ -227,7 +230,7 @@ void WindowProductEmitter::shareLoops(Body body) {
     from.push_back(b.getIndexAttr(0));
     const Extent &range = kernel.ranges[loop];
     if (range.isConstant())
-      to.push_back(b.getIndexAttr(range.constant));
+      to.push_back(b.getIndexAttr(range.constant / step * step));
     else
       to.push_back(range.materialize(b, loc));
     by.push_back(b.getIndexAttr(step));
@@ -240,14 +243,9 @@ void WindowProductEmitter::shareLoops(Body body) {
     else
       rest.push_back(loop);
   }
-  // Tiles that overlap are one thread's.
-  if (isParallel && rest.empty() && shares < kShares && !tile.sides.empty()) {
-    Side side = tile.sides.front();
-    if (kernel.ranges[side.loop].constant % side.count == 0) {
-      share(side.loop, side.count);
-      sharedSide = 0;
-    }
-  }
+  std::optional<Side> side;
+  if (isParallel && rest.empty() && shares < kShares && (side = sideToShare()))
+    share(side->loop, side->count);
   for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop)
     work *= rangeOf(loop);
   work /= shares;
@@ -257,11 +255,41 @@ void WindowProductEmitter::shareLoops(Body body) {
     int64_t grain = std::max<int64_t>(1, (Amount(kTileChunk) / work).count());
     forall->setAttr(kGrainAttribute, b.getI64IntegerAttr(grain));
     b.setInsertionPointToStart(forall.getBody());
-    for (auto [loop, iv] : llvm::zip_equal(shared, forall.getInductionVars()))
-      enter(loop, iv);
+    for (auto [loop, iv] : llvm::zip_equal(shared, forall.getInductionVars())) {
+      if (side && loop == side->loop)
+        shareTiles(*side, iv);
+      else
+        enter(loop, iv);
+    }
   }
   outer = rest;
   body();
+}
+
+/// The side of the tile of which the result has most tiles, or its vectors as a side; none if it
+/// has one tile.
+std::optional<Side> WindowProductEmitter::sideToShare() const {
+  SmallVector<Side, 3> sides(tile.sides.begin(), tile.sides.end());
+  if (!reducesLanes)
+    sides.push_back({static_cast<unsigned>(tile.vectorLoop), tile.vectors * tile.width});
+  auto tiles = [&](const Side &side) { return kernel.ranges[side.loop].constant / side.count; };
+  auto most =
+      llvm::max_element(sides, [&](const Side &a, const Side &b) { return tiles(a) < tiles(b); });
+  return most == sides.end() || tiles(*most) < 2 ? std::nullopt : std::optional(*most);
+}
+
+/// The tiles of one iteration of a shared loop along `side`, which is at `from`. A last tile that
+/// overlaps with the one before it belongs to the same iteration.
+void WindowProductEmitter::shareTiles(const Side &side, Value from) {
+  int64_t range = kernel.ranges[side.loop].constant, whole = range / side.count * side.count;
+  sharedLoop = side.loop;
+  sharedFrom = from;
+  sharedTo = arith::AddIOp::create(b, loc, from, constant(side.count));
+  if (whole == range)
+    return;
+  auto equal = arith::CmpIPredicate::eq;
+  Value isLast = arith::CmpIOp::create(b, loc, equal, sharedTo, constant(whole));
+  sharedTo = arith::SelectOp::create(b, loc, isLast, constant(range), sharedTo);
 }
 
 /// The parts of sums that are cut, one after another.
@@ -287,7 +315,9 @@ void WindowProductEmitter::outerSums(ArrayRef<unsigned> loops, Value isFirst, Bo
 /// repeat iterations of the one before it.
 void WindowProductEmitter::eachBlock(unsigned loop, int64_t size, llvm::function_ref<void()> body) {
   int64_t range = kernel.ranges[loop].constant;
-  auto op = scf::ForOp::create(b, loc, constant(0), constant(range), constant(size));
+  bool isShared = sharedLoop == loop;
+  Value from = isShared ? sharedFrom : constant(0), to = isShared ? sharedTo : constant(range);
+  auto op = scf::ForOp::create(b, loc, from, to, constant(size));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(op.getBody());
   SmallVector<Value, 3> before = linear;
@@ -325,7 +355,7 @@ void WindowProductEmitter::sideBlocks(unsigned side, ArrayRef<int64_t> offsets, 
     return sums(offsets, fresh);
   auto [loop, count] = tile.sides[side];
   int64_t range = kernel.ranges[loop].constant;
-  if (static_cast<int>(side) == sharedSide || count == range)
+  if (count == range)
     return sideBlocks(side + 1, offsets, fresh);
   eachBlock(loop, count, [&] { sideBlocks(side + 1, offsets, fresh); });
 }

@@ -94,6 +94,34 @@ func.func @cut_by_caches(%g: memref<4x32x32x64xf32>, %x: memref<4x66x66x32xf32>,
 
 // -----
 
+// Each loop over the result is a side of the tile: threads share the tiles along one. Tiles of 3 do not divide 128,
+// so the thread of the last whole tile has the one that overlaps with it, too.
+// CHECK-LABEL: func.func @shares_tiles
+// CHECK: scf.forall (%[[FROM:.*]]) = (0) to (126) step (3)
+// CHECK: %[[TO:.*]] = arith.addi %[[FROM]], %{{.*}} : index
+// CHECK: %[[LAST:.*]] = arith.cmpi eq, %[[TO]], %{{.*}} : index
+// CHECK: %[[END:.*]] = arith.select %[[LAST]], %{{.*}}, %[[TO]] : index
+// CHECK: scf.for %{{.*}} = %[[FROM]] to %[[END]]
+// CHECK: return
+func.func @shares_tiles(%g: memref<14x14x128xf32>, %x: memref<16x16x128xf32>, %k: memref<128x3x3x128xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%k : memref<128x3x3x128xf32>)
+  linalg.generic {
+      indexing_maps = [affine_map<(o, a, b, c, h, w) -> (h, w, o)>,
+                       affine_map<(o, a, b, c, h, w) -> (h + a, w + b, c)>,
+                       affine_map<(o, a, b, c, h, w) -> (o, a, b, c)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%g, %x : memref<14x14x128xf32>, memref<16x16x128xf32>) outs(%k : memref<128x3x3x128xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
 // A kernel of one place is a product of matrices: tiles for short sums, the library for long ones.
 // CHECK-LABEL: func.func @one_place
 // CHECK: scf.for {{.*}} iter_args

@@ -179,6 +179,19 @@ def test_gradients_by_strided_images_are_pytorchs(case: tuple[Any, ...], groups:
         cotangent[(0, 0, *(n // 2 for n in y.shape[2:]))] = np.inf
 
 
+@pytest.mark.parametrize(("outputs", "channels"), [(128, 128), (125, 128), (37, 112), (128, 96)])
+def test_gradient_of_the_kernel_where_threads_share_tiles(outputs: int, channels: int) -> None:
+    """One image, so that the result is all there is to share: outputs that tiles divide, or overlap at the end."""
+    rng = np.random.default_rng(0)
+    x, g = rng.normal(size=(16, 16, channels)).astype("f4"), rng.normal(size=(14, 14, outputs)).astype("f4")
+    X, G = xt.array(x, tuple("hwc")), xt.array(g, tuple("hwo"))  # noqa: N806
+    k = xt.zeros(o=outputs, y=3, x=3, c=channels, dtype="float32")
+    back = xt.jit(lambda k: xt.vjp(lambda k: xt.nn.conv(X, k, dims={"h": "y", "w": "x"}, dim="c"), k)[1](G)[0])
+    windows = np.lib.stride_tricks.sliding_window_view(x.astype("f8"), (14, 14), axis=(0, 1))
+    want = np.einsum("yxchw,hwo->oyxc", windows, g.astype("f8"), optimize=True)
+    np.testing.assert_allclose(back(k).values, want, rtol=0, atol=1e-4)
+
+
 def test_conv_shares_what_both_have() -> None:
     """A group is a name that both operands have; one per channel is a depthwise convolution."""
     torch = pytest.importorskip("torch")
