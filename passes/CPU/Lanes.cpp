@@ -24,6 +24,7 @@ Value xtensor::cpu::maskOfLanes(OpBuilder &b, Location loc, int64_t width, int64
 LaneEmitter::LaneEmitter(OpBuilder &b, Kernel &kernel, Views &views, int vectorLoop, int64_t width)
     : width(width), vectorLoop(vectorLoop), b(b), loc(kernel.stages.front().op.getLoc()),
       views(views), hasGathers(vectorBitsFor(kernel.stages.front().op) >= 256),
+      hasSlowGathers(xtensor::hasSlowGathers(kernel.stages.front().op)),
       hasPermutes(xtensor::hasPermutes(kernel.stages.front().op)), ivs(kernel.ranges.size()) {
   DenseMap<Value, SmallVector<unsigned, 1>> known; // places by base, or scalar
   for (Stage &stage : kernel.stages)
@@ -316,20 +317,50 @@ Lane LaneEmitter::gather(Value base, Value first, Value offsets, Type elementTyp
   auto type = cast<VectorType>(wide(elementType));
   Value row = views.flat(base);
   Value rest = harmlessLanes(elementType);
+  if (hasSlowGathers)
+    return loadLanes(base, first, offsets, elementType);
   if (hardwareGathers(elementType))
     return {vector::GatherOp::create(b, loc, type, row, first, offsets, allLanes(), rest),
             Lane::Vector};
   if (hasGathers && elementType.isIntOrFloat() && bytesOf(elementType) <= 2)
     return gatherFromWords(base, first, offsets, elementType);
-  if (mask) // a lane without an element reads the first one
-    offsets = arith::SelectOp::create(b, loc, mask, offsets, constantOf(b.getIndexAttr(0), true));
-  Value result = rest;
+  return loadLanes(base, first, offsets, elementType);
+}
+
+/// One element after another. A lane without an element reads the first one.
+Lane LaneEmitter::loadLanes(Value base, Value first, Value offsets, Type elementType) {
+  Value row = views.flat(base), rest = harmlessLanes(elementType), result = rest, word;
+  // Two offsets of 32 bits leave a vector as one word of x86-64.
+  auto narrow = offsets.getDefiningOp<arith::IndexCastOp>();
+  bool isNarrow = hasSlowGathers && width % 2 == 0 && narrow &&
+                  getElementTypeOrSelf(narrow.getIn().getType()).isInteger(32);
+  if (isNarrow)
+    offsets = narrow.getIn();
+  if (mask) {
+    TypedAttr zero = b.getIntegerAttr(getElementTypeOrSelf(offsets.getType()), 0);
+    offsets = arith::SelectOp::create(b, loc, mask, offsets, constantOf(zero, true));
+  }
+  if (isNarrow)
+    offsets =
+        vector::BitCastOp::create(b, loc, VectorType::get({width / 2}, b.getI64Type()), offsets);
+  auto offsetOf = [&](int64_t lane) -> Value {
+    if (!isNarrow)
+      return vector::ExtractOp::create(b, loc, offsets, lane);
+    if (lane % 2 == 0)
+      word = vector::ExtractOp::create(b, loc, offsets, lane / 2);
+    Value half = word;
+    if (lane % 2)
+      half = arith::ShRUIOp::create(b, loc, word, constantOf(b.getI64IntegerAttr(32), false));
+    half = arith::TruncIOp::create(b, loc, b.getI32Type(), half);
+    return arith::IndexCastOp::create(b, loc, b.getIndexType(), half);
+  };
   for (int64_t lane = 0; lane < width; ++lane) {
-    Value offset = vector::ExtractOp::create(b, loc, offsets, lane);
-    Value at = arith::AddIOp::create(b, loc, first, offset);
+    Value at = arith::AddIOp::create(b, loc, first, offsetOf(lane));
     Value element = memref::LoadOp::create(b, loc, row, at);
     result = vector::InsertOp::create(b, loc, element, result, lane);
   }
+  if (mask)
+    result = arith::SelectOp::create(b, loc, mask, result, rest);
   return {result, Lane::Vector};
 }
 

@@ -106,6 +106,7 @@ private:
   void fetchAhead(const Access &access, mlir::Value index);
   Lane readBackwards(mlir::Value base, mlir::Value index, mlir::Type elementType);
   Lane gather(mlir::Value base, mlir::Value first, mlir::Value offsets, mlir::Type elementType);
+  Lane loadLanes(mlir::Value base, mlir::Value first, mlir::Value offsets, mlir::Type elementType);
   Lane fromBits(mlir::Value bits, mlir::Type elementType);
   Lane gatherFromWords(mlir::Value base, mlir::Value first, mlir::Value offsets,
                        mlir::Type elementType);
@@ -123,8 +124,9 @@ private:
   mlir::OpBuilder &b;
   mlir::Location loc;
   Views &views;
-  bool hasGathers;  // of words, in one instruction
-  bool hasPermutes; // of all lanes of a vector by those of another
+  bool hasGathers;     // of words, in one instruction
+  bool hasSlowGathers; // slower than lane by lane
+  bool hasPermutes;    // of all lanes of a vector by those of another
   llvm::SmallVector<Place, 0> places;
   llvm::DenseMap<std::pair<const Stage *, unsigned>, unsigned> placeIds;
   llvm::SmallVector<mlir::Value> ivs;

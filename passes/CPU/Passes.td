@@ -85,9 +85,9 @@ def EmitVectors : Pass<"xtensor-emit-vectors", "::mlir::ModuleOp"> {
   let options = [Option<"vectorBits", "vector-bits", "int64_t", "0",
                         "width of vectors; 0: this machine's">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
-                           "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
-                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::vector::VectorDialect"];
+                           "::mlir::linalg::LinalgDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 def EstimateWork : Pass<"xtensor-estimate-work", "::mlir::ModuleOp"> {

@@ -104,6 +104,12 @@ bool xtensor::hasPermutes(Operation *op) {
   return (processor ? processor : here).value_or(Processor()).vectorBits == 512;
 }
 
+bool xtensor::hasSlowGathers(Operation *op) {
+  static const bool here = llvm::sys::getHostCPUName().starts_with("znver");
+  std::optional<Processor> processor = named(op);
+  return processor ? StringRef(processor->tune).starts_with("znver") : here;
+}
+
 bool xtensor::roundsToBFloat16(Operation *op) {
   static const bool here = llvm::sys::getHostCPUFeatures().lookup("avx512bf16");
   return here && !named(op); // the kinds with names have no such instruction

@@ -35,6 +35,9 @@ bool hasFma(llvm::StringRef target);
 /// Whether an instruction of the processor of `op`'s module permutes the lanes of a vector by those
 /// of another, for all elements of 16 bits and more.
 bool hasPermutes(mlir::Operation *op);
+/// Whether that processor loads a vector's elements one by one in less time than its instruction
+/// for gathers takes, as AMD's do.
+bool hasSlowGathers(mlir::Operation *op);
 /// Whether that processor rounds vectors of f32 to bfloat16 by an instruction (AVX512-BF16).
 bool roundsToBFloat16(mlir::Operation *op);
 /// Whether code for the processor of `op`'s module may call libmvec.

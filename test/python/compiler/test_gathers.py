@@ -1,8 +1,7 @@
-"""Reads by position, several lanes at once: elements of less than four bytes come from the words they lie in."""
+"""Reads by position, several lanes at once: test/passes/CPU/gathers.mlir says how each processor loads them."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import ml_dtypes
@@ -32,15 +31,6 @@ def test_columns_of_tables_that_begin_anywhere(dtype: Any, level: str) -> None:
             table = memory[first : first + rows * columns].reshape(rows, columns)
             got = take(xt.array(table, dims=("a", "b")), xt.array(at, dims="k")).values
             np.testing.assert_array_equal(got, table[:, at], err_msg=f"{rows} x {columns}, {count}, from {first}")
-
-
-@pytest.mark.skipif(not xt._native.has_processor("x86-64-v3"), reason="the processor has no gathers")
-@pytest.mark.parametrize("dtype", ["u1", ml_dtypes.bfloat16], ids=["u1", "bfloat16"])
-def test_narrow_elements_are_gathered_as_words(dtype: Any) -> None:
-    x, at = np.ones((40, 50), dtype), np.arange(50, dtype="i4")
-    take = xt.jit(lambda x, i: xt.take(x, i, dim="b"))
-    text = take.as_text("llvm", xt.array(x, dims=("a", "b")), xt.array(at, dims="k"))
-    assert re.search(r"intr\.masked\.gather .*-> vector<\d+xi32>", text)
 
 
 SHORT_ROWS = ((50, 16, 16), (9, 5, 16), (33, 7, 40), (4, 8, 8), (6, 3, 35), (3, 17, 33), (5, 2, 7))
