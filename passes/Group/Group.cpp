@@ -213,13 +213,28 @@ bool Grouping::tryMerge(unsigned first, unsigned second, Round round,
   return true;
 }
 
+/// Whether `op` reads elements of an array at positions that `operand` gives.
+static bool givesPositions(OpOperand &operand) {
+  auto op = cast<linalg::GenericOp>(operand.getOwner());
+  Value given = op.getMatchingBlockArgument(&operand);
+  return llvm::any_of(op.getBody()->getOps<tensor::ExtractOp>(), [&](tensor::ExtractOp read) {
+    return llvm::any_of(read.getIndices(), [&](Value position) {
+      auto cast = position.getDefiningOp<arith::IndexCastOp>();
+      return cast && cast.getIn() == given;
+    });
+  });
+}
+
 void Grouping::growAlongEdges(Round round) {
   for (Operation &op : block) {
     if (!isMember(&op))
       continue;
-    for (Value operand : op.getOperands()) {
-      Operation *def = operand.getDefiningOp();
+    for (OpOperand &operand : op.getOpOperands()) {
+      Operation *def = operand.get().getDefiningOp();
       if (!def || def->getBlock() != &block || !isMember(def))
+        continue;
+      // A row that is read anywhere stays in the caches only if it is read to its end.
+      if (round == Round::Columns && givesPositions(operand))
         continue;
       unsigned producer = graph.groupOf(def), consumer = graph.groupOf(&op);
       if (producer != consumer)

@@ -1,11 +1,13 @@
 // Gather: a loop over the result whose body reads the source at computed positions. Every position
 // is clamped, whatever the mode, so that no access is ever outside; `raise` reports on the side.
+// Positions of lanes that several rows of the result use are clamped in a loop before.
 #include "ToLinalg/Lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -62,6 +64,19 @@ static Value readGuarded(OpBuilder &b, Location loc, const View &source, ValueRa
   return guard.getResult(0);
 }
 
+/// Whether lanes of vectors along the last dim of `result` have positions that `index` gives, and
+/// each of these is used often enough to be clamped once, before the loop.
+static bool givesLanesOften(ArrayType index, ArrayType result) {
+  constexpr int64_t kOften = 4;
+  if (result.getRank() == 0 || !index.hasDim(result.getDimNames().back()))
+    return false;
+  int64_t uses = 1;
+  for (auto [name, size] : llvm::zip_equal(result.getDimNames(), result.getShape()))
+    if (!index.hasDim(name) && uses < kOften)
+      uses *= ShapedType::isDynamic(size) ? kOften : size;
+  return uses >= kOften;
+}
+
 void xtensor::lowerGather(GatherOp op, Lowering &to) {
   ArrayType source = arrayType(op.getSource()), type = arrayType(op.getY());
   if (op.getMode() == IndexMode::raise)
@@ -77,13 +92,34 @@ void xtensor::lowerGather(GatherOp op, Lowering &to) {
 
   SmallVector<View> inputs;
   SmallVector<Value> sizes, dynamicSizes;
-  for (auto [index, dim] : llvm::zip_equal(op.getIndices(), op.getAlong())) {
+  auto positionIn = [&](unsigned i, OpBuilder &b, Location loc, Value x) {
+    Type element = arrayType(op.getIndices()[i]).getElementType();
+    Value position = fromEnd(b, loc, toI64(b, loc, x, element), sizes[i], element);
+    return clampedIndex(b, loc, position, sizes[i], element, op.getMode());
+  };
+  llvm::SmallBitVector areClamped(op.getIndices().size());
+  for (auto [i, index, dim] : llvm::enumerate(op.getIndices(), op.getAlong())) {
     auto along = cast<StringAttr>(dim);
-    inputs.push_back(to.access(index, type.getDimNames()));
     sizes.push_back(to.b.createOrFold<arith::IndexCastOp>(to.loc(), to.b.getI64Type(),
                                                           to.sizeValue(along, source)));
     if (source.isDynamic(along))
       dynamicSizes.push_back(sizes.back());
+    ArrayType given = arrayType(index);
+    areClamped[i] =
+        !to.isForDevice() && to.view(index).kind == View::Tensor && givesLanesOften(given, type);
+    if (!areClamped[i]) {
+      inputs.push_back(to.access(index, type.getDimNames()));
+      continue;
+    }
+    bool isNarrow = !source.isDynamic(along) && source.getSize(along) <= INT32_MAX;
+    Type element = to.b.getIntegerType(isNarrow ? 32 : 64);
+    Value positions = to.elementwise(
+        given.withElement(element), to.access(index, given.getDimNames()),
+        [&, i = i](OpBuilder &b, Location loc, ValueRange x) -> Value {
+          return arith::IndexCastOp::create(b, loc, element, positionIn(i, b, loc, x.front()));
+        });
+    inputs.push_back(
+        {View::Tensor, positions, to.mapTo(type.getDimNames(), given.getDimNames()), element});
   }
   Value result = to.elementwise(type, inputs, [&](OpBuilder &b, Location loc, ValueRange x) {
     SmallVector<Value> indices;
@@ -93,9 +129,8 @@ void xtensor::lowerGather(GatherOp op, Lowering &to) {
         indices.push_back(linalg::IndexOp::create(b, loc, type.find(dim)));
         continue;
       }
-      Type element = arrayType(op.getIndices()[i]).getElementType();
-      Value position = fromEnd(b, loc, toI64(b, loc, x[i], element), sizes[i], element);
-      indices.push_back(clampedIndex(b, loc, position, sizes[i], element, op.getMode()));
+      indices.push_back(areClamped[i] ? arith::IndexCastOp::create(b, loc, b.getIndexType(), x[i])
+                                      : positionIn(i, b, loc, x[i]));
     }
     return readGuarded(b, loc, from, indices, dynamicSizes);
   });

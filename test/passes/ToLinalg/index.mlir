@@ -32,6 +32,23 @@ func.func @gather(%x: !xtensor.array<row: 9, col: 4, f32>, %i: !xtensor.array<p:
 
 // -----
 
+// Positions of lanes, which each row uses again, are clamped before, and are numbers of 32 bits then.
+// CHECK-LABEL: func.func @gather_columns
+// CHECK: %[[AT:.*]] = linalg.generic {{.*}} ins(%arg1 : tensor<3xi64>) outs(%{{.*}} : tensor<3xi32>)
+// CHECK: arith.minsi
+// CHECK: arith.maxsi
+// CHECK: linalg.generic {{.*}} ins(%[[AT]] : tensor<3xi32>) outs(%{{.*}} : tensor<9x3xf32>)
+// CHECK-NEXT: ^bb0(%[[P:.*]]: i32,
+// CHECK-NOT: arith.minsi
+// CHECK: %[[J:.*]] = arith.index_cast %[[P]] : i32 to index
+// CHECK: tensor.extract %arg0[%{{.*}}, %[[J]]]
+func.func @gather_columns(%x: !xtensor.array<row: 9, col: 4, f32>, %i: !xtensor.array<p: 3, i64>) -> !xtensor.array<row: 9, p: 3, f32> {
+  %y = xtensor.gather clip %x at %i along [col] : !xtensor.array<row: 9, col: 4, f32>, !xtensor.array<p: 3, i64>
+  return %y : !xtensor.array<row: 9, p: 3, f32>
+}
+
+// -----
+
 // Rows are added as a whole; what is dropped is passed over.
 // CHECK-LABEL: func.func @scatter_rows
 // CHECK: scf.for %[[P:.*]] = {{.*}} iter_args(%[[T:.*]] = %arg0) -> (tensor<9x4xf32>)
