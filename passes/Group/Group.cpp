@@ -234,7 +234,7 @@ void Grouping::growAlongEdges(Round round) {
       if (!def || def->getBlock() != &block || !isMember(def))
         continue;
       // A row that is read anywhere stays in the caches only if it is read to its end.
-      if (round == Round::Columns && givesPositions(operand))
+      if (alone && round == Round::Columns && givesPositions(operand))
         continue;
       unsigned producer = graph.groupOf(def), consumer = graph.groupOf(&op);
       if (producer != consumer)

@@ -1,4 +1,5 @@
 // RUN: xtensor-opt %s --xtensor-group | FileCheck %s
+// RUN: xtensor-opt %s --xtensor-group=alone=false | FileCheck %s --check-prefix=DEVICE
 
 // Each row is read at the same positions. The op that makes these does not join: blocks of columns would read a part
 // of each row, from where it lies, and come back to it after all other rows.
@@ -9,6 +10,11 @@
 // CHECK: tensor.extract %arg0
 // CHECK: scf.forall.in_parallel
 // CHECK: return
+// On a device, one kernel does both.
+// DEVICE: scf.forall
+// DEVICE: arith.minui
+// DEVICE: tensor.extract %arg0
+// DEVICE: scf.forall.in_parallel
 func.func @main(%x: tensor<64x16384xf32>, %i: tensor<10000xi32>) -> tensor<64x10000xf32> {
   %last = arith.constant 16383 : i32
   %e = tensor.empty() : tensor<10000xi32>
