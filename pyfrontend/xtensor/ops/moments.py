@@ -1,7 +1,8 @@
 """Variances of sliding windows, merged from those of shorter windows that neighbours share.
 
-The squares of a window are those inside of its parts, and those of the parts' means around the mean of all. All terms
-are positive: nothing cancels. Source: Chan, Golub and LeVeque, "Algorithms for computing the sample variance", 1983.
+The squares of a window are those inside of its parts, and those of the parts' means around the mean of all: no large
+numbers cancel.
+Source: Chan, Golub and LeVeque, "Algorithms for computing the sample variance", 1983.
 """
 
 from __future__ import annotations
@@ -34,10 +35,15 @@ def _cut(size: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Moments:
-    """How many elements there are, their mean, and the sum of their squares around it. No squares: of one element."""
+    """How many elements there are, their mean, and the sum of their squares around it.
+
+    The mean is `mean` more than `origin`, a value near it: far from 0, one number has few digits of what elements
+    differ by. A variance does not depend on origins, so its derivatives do not, either. One element is its own origin.
+    """
 
     count: Tracer
-    mean: Tracer
+    origin: Tracer
+    mean: Tracer | None = None
     squares: Tracer | None = None
 
     def windows(self, sizes: Mapping[str, int]) -> Moments:
@@ -49,10 +55,12 @@ class Moments:
 
     def variance(self) -> Tracer:
         """The mean of the squares; 0 of no elements."""
-        return p.zero(self.mean.dtype) if self.squares is None else build.binary("div", self.squares, _some(self.count))
+        if self.squares is None:
+            return p.zero(self.origin.dtype)
+        return build.binary("div", self.squares, _some(self.count))
 
     def _along(self, dim: str, size: int) -> Moments:
-        length = static_size("window", self.mean, dim)
+        length = static_size("window", self.origin, dim)
         parts, _ = _cut(size)
         # Where there are few windows, the parts would be more work than the windows.
         if parts == 1 or length < 2 * size:
@@ -69,36 +77,77 @@ class Moments:
 
     def _joined(self, dim: str, size: int, dilation: int) -> Moments:
         """Of `size` neighbours, `dilation` apart."""
-        into = fresh([*self.mean.dims, *self.count.dims], "part")
+        into = fresh([*self.origin.dims, *self.count.dims], "part")
         y = self._each(lambda x: build.window(x, dim, into, size, 1, dilation) if dim in x.dims else x)
         if dim in self.count.dims:
-            count = build.reduce("sum", y.count, (into,))
-            total = build.reduce("sum", build.binary("mul", y.mean, y.count), (into,))
-            mean = build.binary("div", total, _some(count))
-        else:
-            places = p.constant(size, self.count.dtype)
-            count = build.binary("mul", self.count, places)
-            mean = build.binary("div", build.reduce("sum", y.mean, (into,)), places)
-        around = build.binary("sub", y.mean, mean)
-        squares = build.binary("mul", build.binary("mul", around, around), y.count)
-        if y.squares is not None:
-            squares = build.binary("add", squares, y.squares)
-        return Moments(count, mean, build.reduce("sum", squares, (into,)))
+            return y._of_unequal(into)
+        length = static_size("window", self.origin, dim) - (size - 1) * dilation
+        return y._of_equal(into, size, self._slice(dim, 0, length))
+
+    def _of_equal(self, into: str, size: int, begin: Moments) -> Moments:
+        """Of parts of one count. Short windows are read once.
+
+        The first part is the origin of all. So the squares of n parts are at most n times those around their mean, and
+        few digits cancel.
+        """
+        first = build.stop_gradient(begin.origin)
+        apart = self._from(first)
+        if begin.mean is not None:
+            apart = build.binary("sub", apart, begin.mean)
+        places = p.constant(size, self.count.dtype)
+        total = build.reduce("sum", apart, (into,))
+        mean = build.binary("div", total, places)
+        if size > _SHORT:
+            apart = build.binary("sub", apart, mean)
+        squares = build.reduce("sum", build.binary("mul", apart, apart), (into,))
+        if size <= _SHORT:
+            squares = build.binary("sub", squares, build.binary("mul", total, mean))
+        squares = build.binary("mul", squares, self.count)
+        if begin.mean is not None:
+            mean = build.binary("add", begin.mean, mean)
+        return Moments(build.binary("mul", self.count, places), first, mean, self._and_inner(into, squares))
+
+    def _of_unequal(self, into: str) -> Moments:
+        """Of parts that may have no elements, around a rounded mean, and corrected by what that lacks."""
+        count = build.reduce("sum", self.count, (into,))
+        total = build.reduce("sum", build.binary("mul", build.stop_gradient(self.origin), self.count), (into,))
+        origin = build.binary("div", total, _some(count))
+        apart = self._from(origin)
+        weighted = build.binary("mul", apart, self.count)
+        total = build.reduce("sum", weighted, (into,))
+        mean = build.binary("div", total, _some(count))
+        squares = build.reduce("sum", build.binary("mul", weighted, apart), (into,))
+        squares = build.binary("sub", squares, build.binary("mul", total, mean))
+        return Moments(count, origin, mean, self._and_inner(into, squares))
+
+    def _and_inner(self, into: str, around: Tracer) -> Tracer:
+        """The squares of parts around the mean of all, and those inside of the parts."""
+        if self.squares is None:
+            return around
+        return build.binary("add", around, build.reduce("sum", self.squares, (into,)))
+
+    def _from(self, origin: Tracer) -> Tracer:
+        """The mean, counted from another origin."""
+        apart = build.binary("sub", self.origin, origin)
+        return apart if self.mean is None else build.binary("add", apart, self.mean)
 
     def _with(self, other: Moments) -> Moments:
-        """Of both together."""
+        """Of both together; `self` has several elements."""
+        assert self.mean is not None
+        origin = build.stop_gradient(self.origin)
         count = build.binary("add", self.count, other.count)
-        apart = build.binary("sub", other.mean, self.mean)
+        apart = build.binary("sub", other._from(origin), self.mean)
         share = build.binary("div", other.count, _some(count))
         mean = build.binary("add", self.mean, build.binary("mul", apart, share))
         weight = build.binary("mul", self.count, share)
         squares = build.binary("mul", build.binary("mul", apart, apart), weight)
         for inside in (self.squares, other.squares):
             squares = squares if inside is None else build.binary("add", squares, inside)
-        return Moments(count, mean, squares)
+        return Moments(count, origin, mean, squares)
 
     def _each(self, f: Callable[[Tracer], Tracer]) -> Moments:
-        return Moments(f(self.count), f(self.mean), None if self.squares is None else f(self.squares))
+        count, origin = f(self.count), f(self.origin)
+        return Moments(count, origin, *(None if v is None else f(v) for v in (self.mean, self.squares)))
 
 
 def _some(count: Tracer) -> Tracer:

@@ -77,6 +77,9 @@ def reduced(kind: str, x: Tracer, dims: tuple[str, ...]) -> Tracer:
     if kind == "mean":
         return build.binary("div", reduced("sum", x, dims), count(x, dims, x.dtype))
     if kind in ("var", "std"):
+        # Far from 0, a mean has few digits of what elements differ by. It has all of them beside one of the elements.
+        first = build.stop_gradient(build.squeeze(build.slice(x, dict.fromkeys(dims, (0, 1, 1))), dims))
+        x = build.binary("sub", x, first)
         centred = build.binary("sub", x, reduced("mean", x, dims))
         y = reduced("mean", build.binary("mul", centred, centred), dims)
         return y if kind == "var" else _root(y)
@@ -276,7 +279,10 @@ def _reduced_present(
     at_least_one = build.binary("maximum", number, p.constant(1, x.dtype))
     y = mean = build.binary("div", build.reduce("sum", x, over), at_least_one)
     if kind != "mean":
-        centred = build.binary("mul", build.binary("sub", x, mean), present)
+        # Around a mean that has few digits of what elements differ by, as far from 0: what it lacks is their own mean.
+        centred = build.binary("mul", build.binary("sub", x, build.stop_gradient(mean)), present)
+        rest = build.binary("div", build.reduce("sum", centred, over), at_least_one)
+        centred = build.binary("mul", build.binary("sub", centred, rest), present)
         squares = build.reduce("sum", build.binary("mul", centred, centred), over)
         y = build.binary("div", squares, at_least_one)
     return number, _root(y) if kind == "std" else y

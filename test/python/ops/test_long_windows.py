@@ -92,15 +92,66 @@ def test_float32_keeps_its_digits() -> None:
     windows = sliding_window_view(x.astype("f8"), 1000)
     r = xt.array(x, "t").rolling(t=1000)
     np.testing.assert_allclose(r.mean().values[999:], windows.mean(-1), rtol=3e-7)
-    # The mean is known to 1e-7 of 1000: its square is what a variance may be off by.
-    np.testing.assert_allclose(r.var().values[999:], windows.var(-1), rtol=2e-4)
+    np.testing.assert_allclose(r.var().values[999:], windows.var(-1), rtol=1e-6)
 
 
-def test_a_variance_far_from_zero_does_not_cancel() -> None:
-    x = _values((3000,), "f8") + 1e8
-    got = xt.array(x, "t").rolling(t=365).var().values[364:]
-    np.testing.assert_allclose(got, sliding_window_view(x, 365).var(-1), rtol=1e-6)
-    assert (xt.full(7.0, t=400).rolling(t=64).std().values[63:] == 0).all()
+@pytest.mark.parametrize("trend", [0, 30])
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("size", [2, 5, 12, 30, 365])
+@pytest.mark.parametrize("compiled", [False, True])  # at once, a program for all lengths may serve short arrays
+def test_a_variance_far_from_zero_keeps_its_digits(trend: float, missing: bool, size: int, compiled: bool) -> None:
+    x = (_values((2, 1500), "f4") + 1e5 + trend * np.arange(1500)).astype("f4")
+    x[:, 700:703] = np.nan
+    x = x if missing else x[:, 703:]
+    deviations = sliding_window_view(x.astype("f8") - 1e5, size, 1)
+
+    def var(x: xt.Array) -> xt.Array:
+        return x.rolling(t=size, min_periods=2 if missing else None).var()
+
+    got = (xt.jit(var) if compiled else var)(xt.array(x, ("a", "t"))).values[:, size - 1 :]
+    enough = np.isfinite(deviations).sum(-1) >= 2
+    assert (np.isfinite(got) == enough).all()
+    want = np.nanvar(deviations[enough], -1)
+    np.testing.assert_allclose(got[enough], want, rtol=2e-6, atol=1e-12 * want.max())
+
+
+def test_a_variance_of_two_dims_far_from_zero_keeps_its_digits() -> None:
+    x = (_values((60, 70), "f4") + 1e5).astype("f4")
+    want = sliding_window_view(x.astype("f8") - 1e5, (7, 20)).var((-1, -2))
+    for least in (None, 3):
+        got = xt.jit(lambda x, least=least: x.rolling(a=7, t=20, min_periods=least).var())(xt.array(x, ("a", "t")))
+        np.testing.assert_allclose(got.values[6:, 19:], want, rtol=2e-6)
+
+
+def test_blocks_far_from_zero_keep_their_digits() -> None:
+    x = (_values((4000,), "f4") + 1e5).astype("f4")
+    want = (x.astype("f8") - 1e5).reshape(-1, 50).var(-1)
+    np.testing.assert_allclose(xt.array(x, "t").coarsen(t=50).var().values, want, rtol=2e-6)
+
+
+@pytest.mark.parametrize("least", [None, 3])
+@pytest.mark.parametrize("size", [5, 100])
+def test_the_gradient_of_a_variance_far_from_zero_keeps_its_digits(least: int | None, size: int) -> None:
+    x = (_values((400,), "f4") + 1e5).astype("f4")
+    weights = _values((400 - size + 1,), "f4", seed=1)
+
+    def loss(x: xt.Array) -> xt.Array:
+        y = x.rolling(t=size, min_periods=least).var().isel(t=slice(size - 1, None))
+        return xt.sum(y * xt.array(weights, "t"))
+
+    windows = sliding_window_view(x.astype("f8") - 1e5, size)
+    want = np.zeros(400)
+    for i, around in enumerate((windows - windows.mean(-1, keepdims=True)) * weights[:, None] * 2 / size):
+        want[i : i + size] += around
+    np.testing.assert_allclose(xt.grad(loss)(xt.array(x, "t")).values, want, atol=3e-6 * np.abs(want).max())
+
+
+def test_the_deviation_of_equal_elements_is_0() -> None:
+    for value in (7.0, 0.1, 1e5 / 3):
+        for size in (3, 11, 64):
+            x = xt.full(value, t=400, dtype="f4")
+            assert (xt.jit(lambda x, n=size: x.rolling(t=n).std())(x).values[size - 1 :] == 0).all()
+            assert (xt.jit(lambda x, n=size: x.rolling(t=n, min_periods=2).std())(x).values[1:] == 0).all()
 
 
 @pytest.mark.parametrize("kind", ["sum", "mean", "max", "min", "var", "std"])
