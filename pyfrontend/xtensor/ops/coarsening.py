@@ -21,7 +21,7 @@ from .elementwise import astype
 from .moving import spans
 from .quantiles import median
 from .types import Array, ArrayLike
-from .windows import Reductions, array_of, blocks, checked, inside_of, reduced
+from .windows import Reductions, array_of, blocks, checked, in_full, inside_of, narrow, reduced
 
 
 def _coarsened_plan(
@@ -58,7 +58,9 @@ def _to_coarsen(kind: str, x: Tracer) -> Tracer:
 
 
 def _of_blocks(kind: str, y: Tracer, names: tuple[str, ...], skipna: bool | None) -> Tracer:
-    return getattr(reductions, kind)(y, names, skipna=True) if skips("coarsen", skipna) else reduced(kind, y, names)
+    if skips("coarsen", skipna):
+        return as_tracer(getattr(reductions, kind)(y, names, skipna=True))
+    return p.cast(reduced(kind, in_full(kind, y), names), narrow(kind, y))
 
 
 @op(name="coarsen", wide=(_coarsened_plan, _coarsened_wide))

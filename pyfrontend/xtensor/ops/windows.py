@@ -69,6 +69,16 @@ def _with_nan(x: Tracer) -> Tracer:
     return p.cast(x, missing_dtype("rolling", x))
 
 
+def in_full(kind: str, x: Tracer) -> Tracer:
+    """In the dtype in which moments are computed: 16-bit floats in f4."""
+    return p.cast(x, p.accumulator(x.dtype)) if kind in ("mean", "var", "std") else x
+
+
+def narrow(kind: str, x: Tracer) -> np.dtype:
+    """The dtype of what the windows of `x` are reduced to."""
+    return p.real_of(x.dtype) if kind in ("var", "std") else x.dtype
+
+
 def reduced(kind: str, x: Tracer, dims: tuple[str, ...]) -> Tracer:
     if x.dtype == p.BOOL and kind in ("max", "min"):
         kind = "any" if kind == "max" else "all"
@@ -81,7 +91,7 @@ def reduced(kind: str, x: Tracer, dims: tuple[str, ...]) -> Tracer:
         first = build.stop_gradient(build.squeeze(build.slice(x, dict.fromkeys(dims, (0, 1, 1))), dims))
         x = build.binary("sub", x, first)
         centred = build.binary("sub", x, reduced("mean", x, dims))
-        y = reduced("mean", build.binary("mul", centred, centred), dims)
+        y = reduced("mean", p.size_squared(centred), dims)
         return y if kind == "var" else _root(y)
     return build.reduce(kind, x, dims)
 
@@ -183,7 +193,8 @@ def _rolled_anywhere(kind: str, x: Tracer, sizes: Mapping[str, Size], center: di
         last = build.binary("add", first, _less_one(size))
         for end in (first, last):
             whole = build.binary("and", whole, inside(end, length))
-    return reorder(build.select(whole, reduced(kind, y, tuple(names)), p.constant(np.nan, x.dtype)), x.dims)
+    y = reduced(kind, y, tuple(names))
+    return reorder(build.select(whole, y, p.constant(np.nan, y.dtype)), x.dims)
 
 
 def _totals(x: Tracer, sizes: Mapping[str, Size], center: dict[str, bool]) -> Tracer:
@@ -223,21 +234,30 @@ def _rolled_wide(
     kind: str, x: ArrayLike, rooms: Sequence[ArrayLike], center: dict[str, bool], amounts: list[Any], /
 ) -> Array:  # fmt: skip
     x, sizes = _with_nan(as_tracer(x)), _lengths(rooms, center)
-    return _rolled_present(kind, x, sizes, center, amounts[0]) if amounts else _rolled_anywhere(kind, x, sizes, center)
+    wide = in_full(kind, x)
+    if amounts:
+        return p.cast(_rolled_present(kind, wide, sizes, center, amounts[0]), narrow(kind, x))
+    return p.cast(_rolled_anywhere(kind, wide, sizes, center), narrow(kind, x))
 
 
 @op(name="rolling", wide=(_rolled_plan, _rolled_wide))
 def _rolled(
     kind: str, x: ArrayLike, sizes: dict[str, int], center: dict[str, bool], min_periods: int | None, /
 ) -> Array:
-    x = as_tracer(x)
-    x = _with_nan(x)
+    x = _with_nan(as_tracer(x))
+    return p.cast(_of_windows(kind, in_full(kind, x), sizes, center, min_periods), narrow(kind, x))
+
+
+def _of_windows(
+    kind: str, x: Tracer, sizes: dict[str, int], center: dict[str, bool], min_periods: int | None
+) -> Tracer:  # fmt: skip
     if min_periods is not None:
         return _rolled_present(kind, x, sizes, center, min_periods)
     if not all(is_static(x, d) for d in sizes):
         return _rolled_anywhere(kind, x, sizes, center)
-    nan, shape = p.constant(np.nan, x.dtype), {d: size_of(x, d) for d in x.dims}
+    shape = {d: size_of(x, d) for d in x.dims}
     if any(size > static_size("rolling", x, d) for d, size in sizes.items()):
+        nan = p.constant(np.nan, narrow(kind, x))
         return build.labelled(extend(nan, shape, tuple(shape)), x)
     if _is_spread(kind, x):
         variance = Moments(p.constant(1, x.dtype), x).windows(sizes).variance()
@@ -249,6 +269,7 @@ def _rolled(
             names.append(fresh(y.dims, "window"))
             y = windows(y, dim, size, names[-1])
         y = reorder(reduced(kind, y, tuple(names)), x.dims)
+    nan = p.constant(np.nan, y.dtype)
     for dim, size in sizes.items():
         low = _low(size, center[dim])
         y = build.pad(y, nan, {dim: (low, size - 1 - low, 0)})

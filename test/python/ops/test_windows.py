@@ -301,6 +301,35 @@ def test_coarsen_gradient() -> None:
     assert gradient.values.tolist() == [0, 1, 5, 5]
 
 
+@pytest.mark.parametrize("dtype", ["f2", "bfloat16"])
+@pytest.mark.parametrize("least", [None, 2])
+def test_moments_of_windows_of_16_bits_are_rounded_once(dtype: str, least: int | None) -> None:
+    x = xt.array(np.random.default_rng(0).normal(size=200) * 8 + 1000, "t").astype(dtype)
+    exact = np.lib.stride_tricks.sliding_window_view(x.astype("f8").values, 90)  # their sums are beyond float16
+    for kind in ("mean", "var", "std"):
+        want = xt.array(getattr(exact, kind)(-1), "t").astype(dtype).values.astype("f8")
+        for call in (lambda f: f, xt.jit):
+            got = call(lambda x, kind=kind: getattr(x.rolling(t=90, min_periods=least), kind)())(x)
+            assert got.dtype == x.dtype
+            np.testing.assert_allclose(got.astype("f8").values[89:], want, rtol=2**-10 if dtype == "f2" else 2**-7)
+        blocks = getattr(x.coarsen(t=100), kind)()
+        want = getattr(x.astype("f8").values.reshape(2, 100), kind)(-1)
+        np.testing.assert_allclose(blocks.astype("f8").values, want, rtol=2**-10 if dtype == "f2" else 2**-7)
+
+
+def test_variances_of_complex_windows_are_real() -> None:
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=20) + 1j * rng.normal(size=20)
+    for kind in ("var", "std"):
+        want = getattr(np.lib.stride_tricks.sliding_window_view(z, 5), kind)(-1)
+        for call in (lambda f: f, xt.jit):
+            got = call(lambda x, kind=kind: getattr(x.rolling(t=5), kind)())(xt.array(z, "t"))
+            assert got.dtype == np.float64
+            np.testing.assert_allclose(got.values[4:], want)
+        assert np.isnan(getattr(xt.array(z, "t").rolling(t=50), kind)().values).all()
+        np.testing.assert_allclose(getattr(xt.array(z, "t").coarsen(t=5), kind)().values, want[::5])
+
+
 # ---- no copies -------------------------------------------------------------------------------------------------------
 
 
