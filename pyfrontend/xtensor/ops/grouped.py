@@ -22,10 +22,11 @@ from ..base.errors import (
 from ..base.lacking import lacks, methods_of
 from ..labels.xarray import is_dataarray
 from ..trace.scope import tracing
+from . import promotion as p
 from . import quantiles, reductions, segment_quantiles, segments
 from .arguments import fail, resolve, returned, skips
 from .creation import arange
-from .elementwise import astype, sqrt
+from .elementwise import astype, sqrt, stop_gradient
 from .groups import (
     Grouping,
     array_of,
@@ -206,7 +207,7 @@ class GroupBy:
         within = self._within("var", dim, skipna, ddof=ddof)
         if within is not None:
             return within
-        return self._finished(self._variance(dim, ddof, skipna))
+        return self._finished(self._narrow(self._variance(dim, ddof, skipna)))
 
     def std(self, dim: Dims = None, *, ddof: int = 0, skipna: bool | None = None) -> Any:
         """Returns the standard deviation of each group, as `var`. Its derivative is 0 where all are equal."""
@@ -215,17 +216,25 @@ class GroupBy:
             return within
         variance = self._variance(dim, ddof, skipna)
         flat = variance == 0
-        return self._finished(where(flat, variance, sqrt(where(flat, 1.0, variance))))
+        return self._finished(self._narrow(where(flat, variance, sqrt(where(flat, 1.0, variance)))))
 
     def _variance(self, dim: Dims, ddof: int, skipna: bool | None) -> Any:
         x, rest = self._bare(), self._rest(dim)
         x = astype(x, "f8") if np.dtype(x.dtype).kind in "biu" else x
-        centred = x - self._spread(self._mean(x, dim, skipna)).transpose(*[d for d in x.dims if d not in rest])
+        x, order = astype(x, p.accumulator(np.dtype(x.dtype))), [d for d in x.dims if d not in rest]
+        # Elements of no group stay finite: what is not added up has a derivative of 0 then, and not of 0 * NaN.
+        centred = x - stop_gradient(self._spread(self._mean(x, dim, skipna), 0.0).transpose(*order))
+        # Far from 0, the mean has few digits of what elements differ by. What it lacks is the mean of the rest.
+        centred = centred - self._spread(self._mean(centred, dim, skipna), 0.0).transpose(*order)
         squares = self._segment("sum", squared_size(centred), skipna)
         count = self._segment("sum", _counted(x, skipna), None)
         if rest:
             squares, count = squares.sum(rest, skipna=skipna), count.sum(rest)
         return squares / (count - ddof).clip(min=0).astype(squares.dtype)
+
+    def _narrow(self, y: Any) -> Any:
+        """A variance, or its root, in the dtype of the result."""
+        return astype(y, p.real_of(p.mean_dtype(np.dtype(self._x.dtype), False)))
 
     def median(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
         """Returns the median of each group. `dim` is that of `sum`."""
@@ -310,17 +319,17 @@ class GroupBy:
 
     # ---- one element for each of the array ----
 
-    def _spread(self, y: Any) -> Any:
-        """What `y` has for the group of each element."""
+    def _spread(self, y: Any, outside: float = np.nan) -> Any:
+        """What `y` has for the group of each element, and `outside` for elements of no group."""
         g = self._grouping
         if g.known is not None and g.indexes:
             spread = isel(y, {g.into: array_of(self._bare(), np.maximum(g.known, 0), g.dims)})
             inside = g.known >= 0
-            return spread if inside.all() else where(array_of(self._bare(), inside, g.dims), spread, np.nan)
+            return spread if inside.all() else where(array_of(self._bare(), inside, g.dims), spread, outside)
         y = astype(y, "f8") if np.dtype(y.dtype).kind in "biu" else y
         # From the end, a negative code would be a group.
         codes = where(g.codes < 0, g.count, g.codes)
-        return read(self._name, y, {g.into: codes}, mode="fill", fill_value=np.nan)
+        return read(self._name, y, {g.into: codes}, mode="fill", fill_value=outside)
 
     def _with(self, other: Any, combine: Callable[[Any, Any], Any]) -> Any:
         at, g = self._at, self._grouping

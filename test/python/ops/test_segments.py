@@ -214,3 +214,30 @@ def test_codes_of_a_known_size_do_not_fit_an_open_dim() -> None:
     f = xt.jit(lambda x: xt.segment_sum(x, codes, 2), dynamic_dims=("t",))
     with pytest.raises(xt.SizeError, match="dim 't' has an open size"):
         f(xt.array([1.0, 2.0, 3.0], "t"))
+
+
+def test_variances_of_groups_far_from_zero_keep_their_digits() -> None:
+    x = (np.random.default_rng(0).normal(size=100_000) + 1e5).astype("f4")
+    codes = np.arange(100_000) % 3
+    got = xt.array(x, "t").groupby(xt.array(codes, "t"), num_groups=3)
+    want = [np.var(x[codes == i].astype("f8") - 1e5) for i in range(3)]
+    np.testing.assert_allclose(got.var().values, want, rtol=1e-4)  # of 33,000 squares that are added up in turn
+    np.testing.assert_allclose(got.std().values, np.sqrt(want), rtol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "bfloat16"])
+def test_variances_of_groups_of_16_bits_are_rounded_once(dtype: str) -> None:
+    x = xt.array(np.random.default_rng(0).normal(size=200_000) * 300, "t").astype(dtype)
+    groups = x.groupby(xt.array(np.arange(200_000) % 2, "t"), num_groups=2)  # of more elements than float16 counts
+    exact = x.astype("f8").values.reshape(-1, 2)
+    assert groups.std().dtype == x.dtype
+    rtol = 2**-10 if dtype == "f2" else 2**-7
+    np.testing.assert_allclose(groups.std().astype("f8").values, exact.std(0), rtol=rtol)
+    small = (x / 30).groupby(xt.array(np.arange(200_000) % 2, "t"), num_groups=2)
+    np.testing.assert_allclose(small.var().astype("f8").values, (exact / 30).var(0), rtol=4 * rtol)
+
+
+def test_the_derivative_of_a_variance_by_what_is_in_no_group_is_0() -> None:
+    x, codes = xt.array([1.0, 2.0, 3.0, 5.0, 7.0, 9.0], "t"), xt.array([0, -1, 1, 0, 1, 5], "t")
+    gradient = xt.grad(lambda x: xt.sum(x.groupby(codes, num_groups=2).var()))(x)
+    np.testing.assert_allclose(gradient.values, [-2.0, 0.0, -2.0, 2.0, 2.0, 0.0])
