@@ -90,8 +90,8 @@ def XTensor_AcoshOp : XTensor_FunctionOp<"acosh", "Acosh", "Inverse hyperbolic c
                                          "rsqrt(a - 1) * rsqrt(a + 1)">;
 def XTensor_AsinOp : XTensor_FunctionOp<"asin", "Asin", "Inverse sine", "rsqrt(oneMinusSquare(a))">;
 def XTensor_AsinhOp : XTensor_FunctionOp<"asinh", "Asinh", "Inverse hyperbolic sine",
-                                         "rsqrt(a * a + 1)">;
-def XTensor_AtanOp : XTensor_FunctionOp<"atan", "Atan", "Inverse tangent", "1 / (1 + a * a)">;
+                                         "slopeOfAsinh(a)">;
+def XTensor_AtanOp : XTensor_FunctionOp<"atan", "Atan", "Inverse tangent", "slopeOfAtan(a)">;
 def XTensor_AtanhOp : XTensor_FunctionOp<"atanh", "Atanh", "Inverse hyperbolic tangent",
                                          "1 / oneMinusSquare(a)">;
 def XTensor_CbrtOp : XTensor_FunctionOp<"cbrt", "Cbrt", "Cube root", "1 / y / (3 * y)">;
@@ -110,7 +110,7 @@ def XTensor_ErfcinvOp
     : XTensor_ArithmeticOp<"erfcinv", "Erfcinv", "Inverse complementary error function",
                            "-kHalfSqrtPi * exp(y * y)">;
 def XTensor_ErfcxOp : XTensor_ArithmeticOp<"erfcx", "Erfcx", "exp(x^2) times erfc(x)",
-                                           "2 * a * y - kTwoOverSqrtPi">;
+                                           "slopeOfErfcx(a, y)">;
 def XTensor_ErfinvOp : XTensor_ArithmeticOp<"erfinv", "Erfinv", "Inverse error function",
                                             "kHalfSqrtPi * exp(y * y)">;
 def XTensor_ExpOp : XTensor_FunctionOp<"exp", "Exp", "Exponential", "y">;
@@ -125,16 +125,13 @@ def XTensor_FloorOp : XTensor_InstructionOp<"floor", "Floor", "Largest integer n
 def XTensor_I0Op
     : XTensor_ArithmeticOp<"i0", "I0", "Modified Bessel function of order 0", "i1(a)">;
 def XTensor_I0eOp : XTensor_ArithmeticOp<"i0e", "I0e", "exp(-|x|) times i0(x)",
-                                         "i1e(a) - sign(a) * y">;
+                                         "slopeOfI0e(a, y)">;
 def XTensor_I1Op
     : XTensor_ArithmeticOp<"i1", "I1", "Modified Bessel function of order 1",
-                           "i0(a) - where(less(a * a, 1), besselSeries(a * a * 0.25), "
-                           "y / where(less(a * a, 1), 1, a))">;
+                           "slopeOfI1(a, y)">;
 def XTensor_I1eOp
     : XTensor_ArithmeticOp<"i1e", "I1e", "exp(-|x|) times i1(x)",
-                           "i0e(a) - y * sign(a) - where(less(a * a, 1), "
-                           "exp(-(a * sign(a))) * besselSeries(a * a * 0.25), "
-                           "y / where(less(a * a, 1), 1, a))">;
+                           "slopeOfI1e(a, y)">;
 def XTensor_J0Op
     : XTensor_ArithmeticOp<"j0", "J0", "Bessel function of the first kind of order 0", "-j1(a)">;
 def XTensor_J1Op
@@ -155,7 +152,7 @@ def XTensor_NdtrOp
 def XTensor_RoundOp : XTensor_InstructionOp<"round", "RoundEven", "Nearest integer, halves to even",
                                             "0">;
 def XTensor_RsqrtOp : XTensor_FunctionOp<"rsqrt", "Rsqrt", "Reciprocal of the square root",
-                                         "-0.5 * (y * y * y)"> {
+                                         "-0.5 * y * (y * y)"> {
   let vector = "";
   let isShort = 1;
 }
@@ -250,8 +247,8 @@ def XTensor_Atan2Op : XTensor_BinaryOp<"atan2", "Angle of (rhs, lhs)", XTensor_F
   let math = "Atan2Op";
   let vector = "atan2";
   let kernel = "emitAtan2";
-  let partials = ["b", "-a"];
-  let factor = "1 / (a * a + b * b)";
+  let partials = ["b * overLarger(a, b)", "-a * overLarger(a, b)"];
+  let factor = "slopeOfAngle(a, b, overLarger(a, b))";
 }
 // The order is a whole number, so there is no derivative with respect to it.
 def XTensor_PolygammaOp

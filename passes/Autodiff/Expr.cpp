@@ -78,6 +78,9 @@ Expr operator-(Expr x) {
   return Expr::unary<NegOp>(x, [](double a) { return -a; });
 }
 
+Expr abs(Expr x) {
+  return Expr::unary<AbsOp>(x, [](double a) { return std::abs(a); });
+}
 Expr cos(Expr x) {
   return Expr::unary<CosOp>(x, [](double a) { return std::cos(a); });
 }

@@ -29,6 +29,7 @@ public:
   friend Expr operator*(Expr x, Expr y);
   friend Expr operator/(Expr x, Expr y);
   friend Expr operator-(Expr x);
+  friend Expr abs(Expr x);
   friend Expr cos(Expr x);
   friend Expr cosh(Expr x);
   friend Expr exp(Expr x);

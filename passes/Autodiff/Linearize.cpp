@@ -218,15 +218,47 @@ static Value times(ImplicitLocOpBuilder &b, Value d, Value t, ArrayType like) {
   return swap ? MulOp::create(b, t, d) : MulOp::create(b, d, t);
 }
 
-/// The sum of partial * tangent, over the operands that have one.
+/// Whether a formula computes something between the operands and the derivative.
+static bool isComposed(const Rule &rule) {
+  return rule.linearity == Linearity::None && llvm::any_of(rule.partials, [](const Partial &p) {
+           return p.text != "0" && p.text != "1" && p.text != "y";
+         });
+}
+
+/// The result of the op in a wider type. An op of one operand is computed again: its rounded result
+/// lacks the digits of what 1 - y * y is near an end.
+static Value widened(ImplicitLocOpBuilder &b, Operation *op, Type element) {
+  Value y = op->getResult(0);
+  if (op->getNumOperands() > 1)
+    return CastOp::create(b, y, element);
+  Value x = CastOp::create(b, op->getOperand(0), element);
+  Operation *wide = b.clone(*op);
+  wide->setLoc(b.getLoc());
+  wide->setOperand(0, x);
+  wide->getResult(0).setType(arrayType(y).withElement(element));
+  return wide->getResult(0);
+}
+
+/// The sum of partial * tangent, over the operands that have one. Formulas of 16-bit floats are
+/// computed in f32: a square in them may be beyond all 16-bit floats.
 Value Linearizer::linearizeElementwise(Operation *op, const Rule &rule) {
   Value y = op->getResult(0), sum;
-  Expr::Context context{primal, arrayType(y).getElementType()};
+  Type element = arrayType(y).getElementType();
+  bool widens = (element.isF16() || element.isBF16()) && isComposed(rule);
+  Expr::Context own{primal, element}, context{primal, widens ? primal.getF32Type() : element};
   SmallVector<Expr, 5> x(5, Expr(0));
-  for (auto [operand, i] : llvm::zip(op->getOperands(), llvm::seq(5)))
-    x[i] = Expr(context, operand);
+  for (auto [operand, i] : llvm::zip(op->getOperands(), llvm::seq(5))) {
+    x[i] = Expr(own, operand);
+    if (widens && !x[i].isNumber())
+      x[i] = Expr(context, CastOp::create(primal, operand, context.element));
+  }
+  Value result = widens ? widened(primal, op, context.element) : y;
   auto apply = [&](const Partial &partial) {
-    return partial.formula(x[0], x[1], x[2], x[3], x[4], Expr(context, y));
+    return partial.formula(x[0], x[1], x[2], x[3], x[4], Expr(context, result));
+  };
+  auto valueOf = [&](const Expr &d) {
+    Value value = d.materialize(context);
+    return widens ? CastOp::create(primal, value, element).getResult() : value;
   };
   for (auto [operand, partial] : llvm::zip_equal(op->getOperands(), rule.partials)) {
     Value t = tangent(operand);
@@ -238,12 +270,12 @@ Value Linearizer::linearizeElementwise(Operation *op, const Rule &rule) {
     if (d.is(-1))
       t = NegOp::create(linear, t);
     else if (!d.is(1))
-      t = times(linear, d.materialize(context), t, arrayType(y));
+      t = times(linear, valueOf(d), t, arrayType(y));
     sum = plus(linear, sum, t);
   }
   if (sum && rule.factor) {
     Expr d = apply(*rule.factor);
-    sum = times(linear, d.materialize(context), sum, arrayType(y));
+    sum = times(linear, valueOf(d), sum, arrayType(y));
   }
   return sum;
 }

@@ -311,7 +311,7 @@ def _log_ndtr(x: Tracer) -> Tracer:
     below = p.where(far, x, -2.0, x.dtype)
     scaled = _mul(build.unary("erfcx", _mul(below, -math.sqrt(0.5))), 0.5)
     logarithm = build.unary("log", build.select(far, scaled, p.where(left, tail, 0.5, x.dtype)))
-    exponent = p.where(far, _mul(_mul(below, below), 0.5), 0.0, x.dtype)
+    exponent = p.where(far, _mul(_mul(below, 0.5), below), 0.0, x.dtype)
     right = build.unary("log1p", build.unary("neg", tail))
     return build.select(left, build.binary("sub", logarithm, exponent), right)
 
