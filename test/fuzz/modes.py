@@ -19,6 +19,7 @@ import named
 import numpy as np
 import operations  # noqa: F401
 import ordering  # noqa: F401
+import products  # noqa: F401
 import windows  # noqa: F401
 import xtensor as xt
 from maker import VERY_LARGE, Kind, Maker

@@ -356,8 +356,9 @@ def _make_reduce(g: Maker) -> Any:
 @op("dot", lambda x, y, dim: f"xt.dot({x}, {y}, dim={dim!r})")
 def _dot(x: Named, y: Named, dim: str) -> Named:
     dtype = named.promoted(x.dtype, y.dtype)
-    times = elementwise(_typed(np.multiply, dtype), [_converted(x, dtype), _converted(y, dtype)], dtype, 1)
-    return named.total(times, dim, dtype)
+    wide = "float32" if dtype in ("float16", "bfloat16") else dtype  # rounded once
+    times = elementwise(_typed(np.multiply, wide), [_converted(v, dtype) for v in (x, y)], wide, 1)
+    return named.cast(named.total(times, dim, wide), dtype)
 
 
 @makes(2)
