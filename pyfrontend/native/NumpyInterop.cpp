@@ -249,6 +249,14 @@ int xtensor::getBuffer(PyObject *self, Py_buffer *view, int flags) {
     PyErr_Format(PyExc_BufferError, "the buffer protocol has no %s", dtype.name);
     return -1;
   }
+  // Whoever asks for bytes alone reads them as a dtype of its own: torch.asarray as float32.
+  if (!(flags & PyBUF_FORMAT)) {
+    PyErr_Format(PyExc_BufferError,
+                 "a buffer without a format hides that its bytes are %s: pass x.values, "
+                 "memoryview(x) or torch.from_dlpack(x)",
+                 dtype.name);
+    return -1;
+  }
   if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && t->rank > 1) {
     PyErr_SetString(PyExc_BufferError, "arrays are row-major");
     return -1;
@@ -263,7 +271,7 @@ int xtensor::getBuffer(PyObject *self, Py_buffer *view, int flags) {
   view->itemsize = dtype.itemsize;
   view->readonly = 1;
   view->ndim = t->rank;
-  view->format = flags & PyBUF_FORMAT ? const_cast<char *>(dtype.format) : nullptr;
+  view->format = const_cast<char *>(dtype.format);
   view->shape = flags & PyBUF_ND ? reinterpret_cast<Py_ssize_t *>(t->sizes) : nullptr;
   bool strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
   view->strides = strides ? reinterpret_cast<Py_ssize_t *>(t->strides) : nullptr;

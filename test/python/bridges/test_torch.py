@@ -382,3 +382,15 @@ def test_copies_and_pickles(copied: str) -> None:
         next(other.parameters()).zero_()
     other(x)["loss"].backward()
     assert next(module.parameters()).abs().sum() > 0 and next(module.parameters()).grad is None
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "bool", "c8"])
+def test_torch_does_not_read_the_bytes_of_an_array_as_its_own_dtype(dtype: str) -> None:
+    x = xt.ones(a=2, b=4, dtype=dtype)
+    for read in (torch.asarray, lambda x: torch.frombuffer(x, dtype=torch.float32)):
+        with pytest.raises(RuntimeError, match="could not retrieve buffer"):
+            read(x)
+    for read in (torch.from_dlpack, torch.as_tensor, torch.tensor):
+        y = read(x)
+        assert y.shape == (2, 4) and y.numpy().dtype == x.dtype
+        np.testing.assert_array_equal(y.numpy(), x.values)

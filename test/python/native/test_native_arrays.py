@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import hashlib
+import io
 import os
 import pickle
 import sys
@@ -300,6 +302,14 @@ class TestArray:
             memoryview(array([1], dtype="bfloat16"))
         with pytest.raises((BufferError, TypeError)):
             (ctypes.c_char * 24).from_buffer(array(np.zeros((2, 3)), ("i", "j")))
+
+    @pytest.mark.parametrize("dtype", ["f4", "f8", "u1", "bool"])
+    def test_bytes_without_their_dtype_are_not_given(self, dtype: str) -> None:
+        a = array(np.zeros((2, 4)), ("i", "j"), dtype)
+        for read in (np.frombuffer, hashlib.sha256, io.BytesIO().write):
+            with pytest.raises(BufferError, match=r"bytes are .*: pass x.values, memoryview\(x\) or torch.from_dlpack"):
+                read(a)  # type: ignore[operator]
+        assert bytes(a) == a.__array__().tobytes()
 
     def test_set_array_class_wants_a_plain_subclass(self) -> None:
         with pytest.raises(TypeError, match="subclass"):
