@@ -13,7 +13,7 @@ import numpy as np
 from ..base.dims import check_name
 from ..base.errors import ArgumentError, DimensionError, SizeError
 from ..ops import promotion as p
-from ..ops.arguments import dims_of, fail, is_static, needs_lapack, reorder, size_of, union_sizes
+from ..ops.arguments import dims_of, fail, forbid_pairs, is_static, needs_lapack, reorder, size_of, union_sizes
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
@@ -99,6 +99,7 @@ def system(name: str, a: Any, b: Any, dims: Any, square: bool = False) -> tuple[
             f"matrix, and the result has {col!r} in its place", x, y, instead=_rows_named(x, y, pair),
         )  # fmt: skip
     union_sizes(f"linalg.{name}", (x, y))
+    forbid_pairs(f"linalg.{name}", (x, y), besides=pair)
     needs_lapack(f"linalg.{name}")
     dtype = p.result_type(p.mean_dtype(x.dtype), p.mean_dtype(y.dtype))
     p.check_width((x, y), dtype)

@@ -7,7 +7,7 @@ from typing import Any
 from ..base.errors import ArgumentTypeError, DimensionError, SizeError
 from ..call.dispatch import op
 from ..ops import promotion as p
-from ..ops.arguments import dim_of, dims_of, extend, fail, integer, is_static, reorder, size_of, union_sizes
+from ..ops.arguments import dim_of, dims_of, extend, fail, integer, is_static, paired_sizes, reorder, size_of, union_sizes
 from ..ops.moving import inside
 from ..ops.types import Array, ArrayLike
 from ..trace import build
@@ -43,7 +43,7 @@ def tridiagonal_solve(
     for v in (*bands, y):
         dim_of("linalg.tridiagonal_solve", v, dim)
     assert dim is not None
-    union_sizes("linalg.tridiagonal_solve", (*bands, y))
+    paired_sizes("linalg.tridiagonal_solve", (*bands, y))
     bands = [_moved(v, dim, 0, first=i == 0, last=i == 2) for i, v in enumerate(bands)]
     return p.cast(_solve(bands, y, 1, 1, dim), dtype)
 
@@ -82,7 +82,7 @@ def solve_banded(
         raise fail(DimensionError, name, f"the right-hand side has the dim {band!r} of the diagonals", y)
     if x.sizes[band] != low + up + 1:
         raise fail(SizeError, name, f"l = {low} and u = {up} are {low + up + 1} diagonals, not {x.sizes[band]}", x)
-    union_sizes(name, (x, y))
+    paired_sizes(name, (x, y), besides=(band,))
     rows = []
     for k in range(low + up + 1):
         diagonal = build.squeeze(build.slice(x, {band: (low + up - k, 1, 1)}), (band,))

@@ -13,7 +13,19 @@ from ..base.errors import ArgumentError, DimensionError, SizeError
 from ..call.dispatch import op, plain
 from ..call.opened import LARGEST, Amount, any_int, apart, renamed, room
 from ..ops import promotion as p
-from ..ops.arguments import extend, fail, fresh, integer, is_static, reorder, size_of, static_size, union_sizes
+from ..ops.arguments import (
+    extend,
+    fail,
+    forbid_pairs,
+    fresh,
+    integer,
+    is_static,
+    paired_sizes,
+    reorder,
+    size_of,
+    static_size,
+    union_sizes,
+)
 from ..ops.contraction import contract
 from ..ops.moving import elsewhere, inside, places
 from ..ops.shape import MOST_PIECES, are_small
@@ -78,7 +90,7 @@ def matmul(*arrays: ArrayLike, dims: Pair = MATRIX) -> Array:
     for x, y in itertools.pairwise(xs):
         matrix_dims("matmul", y, dims)
         _follow("matmul", x, y, row, col)
-    union_sizes("linalg.matmul", xs, besides=(row, col))
+    paired_sizes("linalg.matmul", xs, besides=(row, col))
     inner = [fresh([d for x in xs for d in x.dims], f"inner{i}") for i in range(len(xs) - 1)]
     rows, cols = [row, *inner], [*inner, col]
     named = [build.rename(x, {row: r, col: c}) for x, r, c in zip(xs, rows, cols, strict=True)]
@@ -117,6 +129,7 @@ def quadratic_form(a: ArrayLike, x: ArrayLike, y: ArrayLike | None = None, /, di
     left = build.rename(vectors[0], {own[0]: row})
     right = build.rename(vectors[-1], {own[-1]: col})
     sizes = union_sizes("linalg.quadratic_form", (m, left, right))
+    forbid_pairs("linalg.quadratic_form", (m, left, right), besides=pair)
     return contract([left, m, right], pair, tuple(sizes))
 
 
@@ -143,7 +156,7 @@ def congruence(a: ArrayLike, p_: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     matrix_dims("congruence", y, dims)
     check_square("congruence", y, (row, col))
     _follow("congruence", x, y, row, col)
-    union_sizes("linalg.congruence", (x, y), besides=(row, col))
+    paired_sizes("linalg.congruence", (x, y), besides=(row, col))
     i, j = (fresh((*x.dims, *y.dims), n) for n in ("i", "j"))
     order = tuple(dict.fromkeys((*x.dims, *y.dims)))
     factors = [build.rename(x, {col: i}), build.rename(y, {row: i, col: j}), build.rename(x, {row: col, col: j})]
@@ -168,6 +181,7 @@ def _kron_plan(a: Any, b: Any, /, dims: Any = MATRIX) -> Any:
 
 def _kron_wide(a: ArrayLike, b: ArrayLike, rooms: Sequence[ArrayLike], dims: Pair, /) -> Array:
     x, y = _numbers(a, b)
+    paired_sizes("linalg.kron", (x, y), besides=[apart(d, i) for d in dims for i in (0, 1)])
     for space, d in zip(rooms, dims, strict=True):
         at, size = places(space, d), p.cast(size_of(y, apart(d, 1)), p.I8)
         x = elsewhere(x, d, build.binary("floor_div", at, size), 0)
@@ -196,7 +210,7 @@ def kron(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     for v in (x, y):
         for d in pair:
             static_size("linalg.kron", v, d)
-    sizes = union_sizes("linalg.kron", (x, y), besides=pair)
+    sizes = paired_sizes("linalg.kron", (x, y), besides=pair)
     second = [fresh((*x.dims, *y.dims), d) for d in pair]
     z = build.binary("mul", x, build.rename(y, dict(zip(pair, second, strict=True))))
     for d, other in zip(pair, second, strict=True):
@@ -248,6 +262,7 @@ def _block_diag_plan(*arrays: Any, dims: Any = MATRIX) -> Any:
 
 def _block_diag_wide(arrays: Sequence[ArrayLike], rooms: Sequence[ArrayLike], dims: Pair, /) -> Array:
     xs = p.promote(*[as_tracer(x) for x in arrays])
+    paired_sizes("linalg.block_diag", xs, besides=[apart(d, i) for d in dims for i in range(len(xs))])
     start = {d: p.zero(p.I8) for d in dims}
     found: Tracer | None = None
     for i, x in enumerate(xs):
@@ -275,7 +290,7 @@ def _block_diag(*arrays: ArrayLike, dims: Pair = MATRIX) -> Array:
         matrix_dims("block_diag", x, dims)
         for d in pair:
             static_size("linalg.block_diag", x, d)
-    batch = union_sizes("linalg.block_diag", xs, besides=pair)
+    batch = paired_sizes("linalg.block_diag", xs, besides=pair)
     order = (*batch, row, col)
     total = sum(int(x.sizes[col]) for x in xs)
     before, blocks = 0, []
@@ -314,7 +329,7 @@ def toeplitz(c: ArrayLike, r: ArrayLike | None = None, /, dims: Pair = MATRIX) -
     y = rest[0] if rest else build.rename(build.conj(x) if p.is_complex(x.dtype) else x, {row: col})
     if col not in y.dims or row in y.dims:
         raise fail(DimensionError, "linalg.toeplitz", f"the first row has dim {col!r} and not {row!r}", y)
-    union_sizes("linalg.toeplitz", (x, y))
+    paired_sizes("linalg.toeplitz", (x, y), besides=(row, col))
     down = build.binary("sub", build.iota(row, size_of(x, row), p.I8), build.iota(col, size_of(y, col), p.I8))
     zero = p.zero(p.I8)
     below = build.gather("clip", x, {row: build.binary("maximum", down, zero)})

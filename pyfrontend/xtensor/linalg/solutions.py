@@ -12,7 +12,7 @@ import numpy as np
 from ..base.errors import ArgumentTypeError, DimensionError
 from ..call.dispatch import op
 from ..ops import promotion as p
-from ..ops.arguments import fail, fresh, is_static, number, reorder, size_of
+from ..ops.arguments import fail, forbid_pairs, fresh, is_static, number, reorder, size_of
 from ..ops.contraction import contract
 from ..ops.types import Array, ArrayLike
 from ..trace import build
@@ -242,6 +242,7 @@ def lu_solve(factors: Sequence[ArrayLike], b: ArrayLike, /, dims: Pair = MATRIX)
                    order, lower, upper)  # fmt: skip
     if row not in y.dims or col in y.dims:
         raise fail(DimensionError, "linalg.lu_solve", f"the right-hand side has dim {row!r} and not {col!r}", y)
+    forbid_pairs("linalg.lu_solve", (order, y), besides=(row, moved))
     along = (*(d for d in order.dims if d not in (row, moved)), *(moved if d == row else d for d in y.dims))
     y = contract([order, y], (row,), tuple(dict.fromkeys(along)))
     y = build.triangular_solve(lower, y, (moved, inner[-1]), upper=False, unit=True)

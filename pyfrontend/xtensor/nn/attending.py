@@ -12,7 +12,7 @@ import numpy as np
 from ..base.errors import ArgumentTypeError, DimensionError, DTypeError
 from ..call.dispatch import op
 from ..ops import promotion as p
-from ..ops.arguments import dims_of, extend, fail, integer, names_of, reorder, size_of, union_sizes
+from ..ops.arguments import dims_of, extend, fail, forbid_pairs, integer, names_of, reorder, size_of, union_sizes
 from ..ops.contraction import contract
 from ..ops.operators import aligned
 from ..ops.reductions import any_empty, shift_of
@@ -74,6 +74,7 @@ def attention(
         if foreign in x.dims:
             raise fail(DimensionError, "attention", f"this operand must not have dim {foreign!r}", x)
     sizes = union_sizes("attention", (q, k))
+    forbid_pairs("attention", (q, k), besides=names)
     scores = tuple(d for d in sizes if d != feature)
     allowed = None if mask is None else _checked(mask, q, k, v, names)
     weights = [extend(p.zero(q.dtype), sizes, scores), *([] if allowed is None else [allowed])]

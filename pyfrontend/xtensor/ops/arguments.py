@@ -260,6 +260,14 @@ def union_sizes(op: str, xs: Sequence[Tracer], besides: Iterable[str] = ()) -> d
     return sizes
 
 
+def paired_sizes(op: str, xs: Sequence[Tracer], besides: Sequence[str] = ()) -> dict[str, Size]:
+    """`union_sizes` of operands that meet element by element along these dims: if the options forbid outer products,
+    no two of them each have a dim that the other lacks."""
+    sizes = union_sizes(op, xs, besides)
+    forbid_pairs(op, xs, besides)
+    return sizes
+
+
 def sizes_differ(op: str, problem: str, dim: str, a: Tracer, b: Tracer, of: str = "one") -> Error:
     """The error about two arrays with different sizes along a dim. `of`: the one to rename."""
     sizes = a.sizes[dim], b.sizes[dim]

@@ -17,7 +17,18 @@ from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from ..values.options import current
 from . import promotion as p
-from .arguments import dim_of, extend, fail, is_inner, is_static, names_of, reorder, static_size, union_sizes
+from .arguments import (
+    dim_of,
+    extend,
+    fail,
+    is_inner,
+    is_static,
+    names_of,
+    paired_sizes,
+    reorder,
+    static_size,
+    union_sizes,
+)
 from .types import Array, ArrayLike, Dims
 
 # What a dynamic dim counts as where operands are paired.
@@ -69,6 +80,8 @@ def _forbid(xs: list[Tracer], given: list[Tracer], over: tuple[str, ...], dim: D
         _forbid_itself(given, over)
         if dim is None:
             _forbid_number(given)
+        elif dim is not ...:
+            _forbid_alone(given, over)
 
 
 def _forbid_squares(xs: list[Tracer]) -> None:
@@ -150,6 +163,19 @@ def _forbid_itself(xs: list[Tracer], over: tuple[str, ...]) -> None:
             instead=f"Write {pairs}{f', dim={over_})' if over_ else ', dim=())'} for pairs, and "
             f"xt.square(x){f'.sum({over_})' if over_ else ''} for squares",
         )  # fmt: skip
+
+
+def _forbid_alone(xs: list[Tracer], over: tuple[str, ...]) -> None:
+    """Refuses a summed dim that one of several arrays has alone: often the others have it under another name."""
+    several = [x for x in xs if x.dims]
+    for d in over:
+        owners = [x for x in several if d in x.dims]
+        if len(owners) == 1 and len(several) > 1:
+            raise fail(
+                DimensionError, "dot", f"dim {d!r} is summed, and one operand alone has it. xt.option(strict=True) "
+                "forbids this", *xs,
+                instead=f"Rename the dim of another operand to {d!r}, or sum this one first: x.sum({d!r})",
+            )  # fmt: skip
 
 
 def _second(d: str, taken: tuple[str, ...]) -> str:
@@ -254,7 +280,7 @@ def cross(x: ArrayLike, y: ArrayLike, /, *, dim: str) -> Array:
         dim_of("cross", v, dim)
         if static_size("cross", v, dim) not in (2, 3):
             raise fail(SizeError, "cross", f"dim {dim!r} needs size 2 or 3, and has {v.sizes[dim]}", a, b)
-    sizes = union_sizes("cross", (a, b), besides=(dim,))
+    sizes = paired_sizes("cross", (a, b), besides=(dim,))
     order = tuple(dict.fromkeys((*a.dims, *b.dims)))
 
     def part(v: Tracer, i: int) -> Tracer:

@@ -27,7 +27,7 @@ from ..trace.tracer import DynamicSize, Tracer
 from ..values.array import from_values
 from ..values.options import current
 from . import promotion as p
-from .arguments import by_dim, count, extend, fail, integer, is_scalar, names_of, not_static
+from .arguments import by_dim, count, extend, fail, integer, is_scalar, names_of, not_static, paired_sizes
 from .shape import check_bytes, check_size, shape_sizes
 from .types import Array, ArrayLike
 
@@ -433,6 +433,7 @@ def linspace(
 @op
 def _linspace(start: ArrayLike, stop: ArrayLike, n: int, dim: str, endpoint: bool, dtype: Any, /) -> Array:
     lo, hi = p.promote_mean(start, stop)
+    paired_sizes("linspace", (lo, hi))
     given = [x for x in (start, stop) if not is_scalar(x) and not as_tracer(x).weak]
     wanted = _or_default(dtype, lo.dtype) if dtype is not None or not given else lo.dtype
     positions = build.iota(dim, n, p.I8)

@@ -21,7 +21,7 @@ from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p
-from .arguments import fail, integer
+from .arguments import fail, integer, paired_sizes
 from .creation import zeros_like
 from .types import IS_COMPLEX, NOT_AN_ARRAY, Array, ArrayLike, Elementwise, example, raises
 
@@ -519,6 +519,7 @@ def nan_to_num(
             nan, largest if posinf is None else posinf, -largest if neginf is None else neginf
         )
     )  # fmt: skip
+    paired_sizes("nan_to_num", (x, nan, posinf, neginf))
     y = build.select(build.unary("isnan", x), nan, x)
     y = build.select(build.compare("eq", x, p.constant(np.inf, x.dtype)), posinf, y)
     return build.select(build.compare("eq", x, p.constant(-np.inf, x.dtype)), neginf, y)

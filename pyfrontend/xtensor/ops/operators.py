@@ -21,14 +21,13 @@ from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p
-from .arguments import extend, fail, forbid_pairs, is_scalar, reorder, size_of, union_sizes
+from .arguments import extend, fail, is_scalar, paired_sizes, reorder, size_of, union_sizes
 from .types import ONE_IS_COMPLEX, TWO_SIZES, Array, ArrayLike, Elementwise2, example, raises
 
 
 def aligned(name: str, *xs: Tracer) -> tuple[Tracer, ...]:
     """Returns the operands, after a check that sizes agree and that the result is not a forbidden outer product."""
-    union_sizes(name, xs)
-    forbid_pairs(name, xs)
+    paired_sizes(name, xs)
     return xs
 
 

@@ -22,13 +22,13 @@ from .arguments import (
     dims_of,
     extend,
     fail,
-    forbid_pairs,
     integer,
     is_inner,
     is_scalar,
     is_static,
     needs_lapack,
     number,
+    paired_sizes,
     reorder,
     size_of,
     skips,
@@ -80,7 +80,7 @@ def interp(
         dim = xp.dims[0]
     dim = dim_of("interp", xp, dim, "xp")
     dim_of("interp", fp, dim, "fp")
-    union_sizes("interp", (xp, fp))
+    paired_sizes("interp", (xp, fp), besides=(dim,))
     if is_static(xp, dim) and xp.sizes[dim] == 0:
         raise fail(SizeError, "interp", "there are no points", xp)
     union_sizes("interp", (x, xp, fp), besides=(dim,))
@@ -194,7 +194,7 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, /, dx: ArrayLike = 1.0, 
     if dim is None and len(y.dims) == 1:
         dim = y.dims[0]
     dim = dim_of("trapezoid", y, dim, "y")
-    union_sizes("trapezoid", (y, *places))
+    paired_sizes("trapezoid", (y, *places))
     # A single sample bounds no area, whatever its value is.
     several = build.compare("gt", p.cast(size_of(y, dim), p.I8), p.constant(1, p.I8))
     y = build.select(several, y, p.zero(y.dtype))
@@ -226,7 +226,7 @@ def _gradient(x: ArrayLike, dim: str, spacing: ArrayLike, edge_order: int, /) ->
         raise fail(SizeError, "gradient", f"dim {dim!r} has size {n}; at least {edge_order + 1} elements are needed", x)
     if places is not None:
         dim_of("gradient", places, dim, "spacing")
-        union_sizes("gradient", (x, places))
+        paired_sizes("gradient", (x, places))
     y = _slope(x, dim, places, step, edge_order)
     # Slopes lie where the samples do, but are computed from neighbours.
     return labelled_like(y, x, [] if places is None else [places])
@@ -341,8 +341,7 @@ def polyfit(
         dim = x.dims[0]
     dim = dim_of("polyfit", x, dim, "x")
     dim_of("polyfit", y, dim, "y")
-    sizes = union_sizes("polyfit", (x, y, *rest))
-    forbid_pairs("polyfit", (x, y, *rest))
+    sizes = paired_sizes("polyfit", (x, y, *rest))
     there = build.compare("eq", y, y) if skips("polyfit", skipna) else None
     if there is not None:
         y, weight = (build.select(there, v, p.zero(v.dtype)) for v in (y, *(rest or [p.constant(1, y.dtype)])))
@@ -399,7 +398,7 @@ def _polyval(coord: ArrayLike, coeffs: ArrayLike, degree_dim: str, /) -> Array:
             DimensionError, "polyval", f"the coefficients' dim {degree_dim!r} is one of the places, too", x, c,
             instead="xt.polyval(x, coefficients): the places come first, as in xarray",
         )  # fmt: skip
-    sizes = union_sizes("polyval", (x, c), besides=(degree_dim,))
+    sizes = paired_sizes("polyval", (x, c), besides=(degree_dim,))
     if not is_static(c, degree_dim):
         raise fail(DimensionError, "polyval", f"the size of {degree_dim!r} must be known here", c)
     n = int(c.sizes[degree_dim])

@@ -32,14 +32,13 @@ from .arguments import (
     dims_of,
     extend,
     fail,
-    forbid_pairs,
     integer,
     is_static,
     names_of,
+    paired_sizes,
     reorder,
     size_of,
     static_size,
-    union_sizes,
 )  # fmt: skip
 from .types import Array, ArrayLike, Dims
 
@@ -471,6 +470,7 @@ def _concat_plan(arrays: Any, /, dim: Any) -> Any:
 
 def _concat_wide(arrays: Sequence[ArrayLike], space: ArrayLike, dim: str, /) -> Array:
     xs = p.promote(*[as_tracer(x) for x in arrays])
+    paired_sizes("concat", xs, besides=[apart(dim, i) for i in range(len(xs))])
     order = tuple(dict.fromkeys(dim if d.startswith(f"{dim}~") else d for x in xs for d in x.dims))
     at = build.iota(dim, size_of(as_tracer(space), dim), p.I8)
     found = None
@@ -554,8 +554,7 @@ def _concat(arrays: Sequence[ArrayLike], /, dim: str) -> Array:
         raise fail(ArgumentTypeError, "concat", f"dim is one name, not {dim!r}", instead=instead)
     check_name(dim)
     xs = p.promote(*[as_tracer(x) for x in arrays])
-    sizes = union_sizes("concat", xs, besides=(dim,))
-    forbid_pairs("concat", xs, besides=(dim,))
+    sizes = paired_sizes("concat", xs, besides=(dim,))
     order = tuple(dict.fromkeys(d for x in xs for d in x.dims))
     if dim not in order:
         order = (dim, *order)

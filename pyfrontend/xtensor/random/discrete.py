@@ -13,7 +13,7 @@ from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTyp
 from ..call.dispatch import op
 from ..call.opened import Amount, Within, any_number
 from ..ops import promotion as p
-from ..ops.arguments import dim_of, extend, fail, integer, is_scalar, size_of
+from ..ops.arguments import dim_of, extend, fail, integer, is_scalar, paired_sizes, size_of
 from ..ops.creation import sizes_of
 from ..ops.types import Array, ArrayLike
 from ..trace import build
@@ -296,6 +296,8 @@ def _choose(
 ) -> Array:
     array = as_tracer(x)
     along = _class_dim("choice", array, words, sizes, dim)
+    if p is not None:
+        paired_sizes("random.choice", (array, as_tracer(p)), besides=(along,))
     at = _positions(words, size_of(array, along), p, sizes, along, replace)
     new = [d for d in at.dims if d not in array.dims]
     found = build.gather("clip", array, {along: at})
