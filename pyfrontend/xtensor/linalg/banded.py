@@ -7,7 +7,18 @@ from typing import Any
 from ..base.errors import ArgumentTypeError, DimensionError, SizeError
 from ..call.dispatch import op
 from ..ops import promotion as p
-from ..ops.arguments import dim_of, dims_of, extend, fail, integer, is_static, paired_sizes, reorder, size_of, union_sizes
+from ..ops.arguments import (
+    dim_of,
+    dims_of,
+    extend,
+    fail,
+    integer,
+    is_static,
+    paired_sizes,
+    reorder,
+    size_of,
+    union_sizes,
+)
 from ..ops.moving import inside
 from ..ops.types import Array, ArrayLike
 from ..trace import build
