@@ -197,20 +197,24 @@ LogicalResult CustomDerivativeOp::verify() {
 
 //===- vectorize -----------------------------------------------------------===//
 
-/// A name from `names` in `type`, or in what a handle of that type maps.
-static Attribute anyOf(ArrayRef<Attribute> names, Type type) {
+/// A name from `names` in `type`, or in what a handle of that type maps. `dims`: those of the
+/// array.
+static Attribute anyOf(ArrayRef<Attribute> names, Type type, std::string *dims = nullptr) {
   Attribute found;
   type.walk([&](ArrayType array) {
     for (Attribute name : names)
-      if (array.hasDim(name))
+      if (array.hasDim(name)) {
         found = name;
+        if (dims)
+          *dims = describeDims(array);
+      }
   });
   return found;
 }
 
 /// The error stands where the dim is used, which is the line to change.
 static LogicalResult checkUnused(VectorizeOp op, ArrayRef<Attribute> names) {
-  auto report = [&](Operation *user, Attribute name, StringRef what, StringRef instead) {
+  auto report = [&](Operation *user, Attribute name, Twine what, StringRef instead) {
     InFlightDiagnostic error = user->emitOpError()
                                << Fault::Dimension << what << " dim " << name << instead;
     error.attachNote(op.getLoc()) << "vectorized over it here";
@@ -219,12 +223,13 @@ static LogicalResult checkUnused(VectorizeOp op, ArrayRef<Attribute> names) {
   StringRef rename =
       ", which is batched here and cannot be used inside, too: rename one of the two";
   WalkResult walked = op.getBodyRegion().walk([&](Operation *inner) {
+    std::string dims;
     for (Value operand : inner->getOperands())
-      if (Attribute name = anyOf(names, operand.getType());
+      if (Attribute name = anyOf(names, operand.getType(), &dims);
           name && !op.getBodyRegion().isAncestor(operand.getParentRegion()))
-        return report(inner, name, "takes an array from outside that has",
+        return report(inner, name, "takes an array (" + dims + ") from outside that has",
                       ", which is batched here: pass the array to the vectorized function as an "
-                      "argument, or rename its dim");
+                      "argument, or rename its dim before, outside of the function");
     for (Type type : inner->getResultTypes())
       if (Attribute name = anyOf(names, type))
         return report(inner, name, "makes an array with", rename);

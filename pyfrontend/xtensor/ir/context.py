@@ -59,8 +59,10 @@ _WRITTEN = {
     "pullback": "a derivative in reverse mode, as of xt.grad",
     "pushforward": "a derivative in forward mode, as of xt.jvp",
     "reduce": "a reduction",
+    "rename": "x.rename",
     "scatter": "x.at(..)",
     "select": "xt.where",
+    "slice": "x.isel",
     "sub": "xt.subtract",
     "switch": "xt.cond",
     "while": "xt.while_loop",
@@ -69,6 +71,7 @@ _WRITTEN = {
 
 
 _NEEDED = re.compile(r"needed by this xtensor\.(\w+)$")
+_VECTORIZED = "vectorized over it here"
 _CALL_ON_TANGENT = "'xtensor.callback' op depends on a tangent"
 _CALLS_IN_RULES = (
     "In a rule, xt.debug.print and xt.callback take primals in both modes, cotangents in reverse mode only, and no "
@@ -129,7 +132,9 @@ class Message(NamedTuple):
         text, line = _named(self.text, lambda op: f"{op}: "), self.line
         for note, place in self.notes:
             note = _NEEDED.sub(lambda found: f"needed by {written(found[1])}", note)
-            if self.fault != "rule":
+            if note == _VECTORIZED:
+                text = f"xt.vectorize: {_named(self.text, _written)}{place and f'. The call is at {place}'}"
+            elif self.fault != "rule":
                 text += f"\n  note: {note}"
             elif place:  # why a user's rule is wrong, at the line of the rule
                 text, line = f"{text}: {_named(note, _written)}", place

@@ -414,7 +414,7 @@ func.func @f(%x: !xtensor.array<b: 3, f32>) {
   // expected-note@+1 {{vectorized over it here}}
   %y = xtensor.vectorize over [b] at(%x) {
   ^bb0(%x_: !xtensor.array<f32>):
-    // expected-error@+1 {{takes an array from outside that has dim "b", which is batched here: pass the array to the vectorized function as an argument, or rename its dim}}
+    // expected-error@+1 {{takes an array (b: 3) from outside that has dim "b", which is batched here: pass the array to the vectorized function as an argument, or rename its dim before, outside of the function}}
     %z = xtensor.add %x_, %x : !xtensor.array<f32>, !xtensor.array<b: 3, f32>
     %s = xtensor.reduce sum %z over [b] : !xtensor.array<b: 3, f32>
     xtensor.yield %s : !xtensor.array<f32>

@@ -410,3 +410,21 @@ def test_functions_of_complex_numbers_are_checked() -> None:
     for f in (lambda x: x * 1j, lambda x: xt.fft.fft(x, "t"), lambda x: xt.abs(xt.exp(x))):
         xt.testing.check_vectorized(f, (z,), "b")
     xt.testing.check_vectorized(lambda x: xt.exp(1j * x), (z.real,), "b")
+
+
+def test_the_advice_for_a_captured_array_with_the_batched_dim_works() -> None:
+    x, b = xt.ones(run=3, time=4), xt.array([1.0, 2.0, 3.0], "run")
+    for call, op in (
+        (lambda x: x + b.sum(), "a reduction"),
+        (lambda x: x + b.rename(run="other"), "x.rename"),
+        (lambda x: x + b.isel(run=0), "x.isel"),
+    ):
+        with pytest.raises(
+            xt.DimensionError,
+            match=rf'^xt.vectorize: {op} takes an array \(run: 3\) from outside that has dim "run".*or rename its dim '
+            r"before, outside of the function. The call is at .*test_vectorize.py:\d+",
+        ):
+            xt.vectorize(call, "run")(x)
+    assert xt.vectorize(lambda x, b: x + b, "run")(x, b).dims == ("run", "time")
+    other = b.rename(run="other")
+    assert xt.vectorize(lambda x: x + other.sum(), "run")(x).values.tolist() == [[7.0] * 4] * 3
