@@ -264,8 +264,7 @@ class _Call:
         for entry, child in zip(given, self.structure.children, strict=True):
             found += [None] * child.size if entry is None else tree.leaves_at(child, entry)
         return [
-            conform(_or_zero(found[self.places[i]]), self.arrays[i], f"{what}: the cotangent of array {i}")
-            for i in self.floats
+            _conform(found[self.places[i]], self.arrays[i], f"{what}: the cotangent of array {i}") for i in self.floats
         ]
 
     # -- what they return ----------------------------------------------------------------------------------------------
@@ -291,7 +290,7 @@ class _Call:
             leaves = tree.leaves_at(self.result, dy)
         except ArgumentError:
             raise ArgumentError(f"{what} returns a dy of another structure than y, {self.result}") from None
-        return [conform(_or_zero(leaves[i]), ys[i], f"{what}: dy") for i in self.moved]
+        return [_conform(leaves[i], ys[i], f"{what}: dy") for i in self.moved]
 
 
 def _call_rule(rule: Rule, args: tuple[Any, Any], roles: tuple[str, str], what: str, still: list[str]) -> Any:
@@ -317,8 +316,14 @@ def _is_array(x: Any) -> bool:
     return hasattr(x, "dims") or hasattr(x, "dtype") or isinstance(x, Tracer)
 
 
-def _or_zero(t: Any) -> Any:
-    return 0.0 if t is None else t
+def _conform(t: Any, like: Tracer, what: str) -> Tracer:
+    """What a rule gives for an array. A number of its own is broadcast, one that it computes is missing the dims."""
+    if isinstance(t, Tracer) and t.known is None and not t.dims and like.dims:
+        raise DimensionError(
+            f"{what} is one number that is computed, and its array has the dims {describe(like.dims, like.shape)}. "
+            "If it was summed, sum over fewer dims; write .broadcast_like(..) on it if one number belongs everywhere"
+        )
+    return conform(0.0 if t is None else t, like, what)
 
 
 def _strong(s: Spec) -> Spec:

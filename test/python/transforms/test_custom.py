@@ -338,3 +338,23 @@ def test_numbers_and_none_are_for_all_of_an_array() -> None:
     assert gradients[0].sizes == M.sizes and (gradients[0].values == 3).all() and (gradients[1].values == 0).all()
     assert (xt.linearize(lambda x: x * x, M)[1](1.0).values == 2).all()
     assert (xt.linearize(lambda x: x * x, M)[1](None).values == 0).all()
+
+
+def test_a_number_that_a_rule_computes_is_not_broadcast() -> None:
+    x = xt.array([1.0, 2.0], "a")
+
+    @xt.custom_derivative
+    def f(x: Any) -> Any:
+        return xt.sin(x)
+
+    f.defpushforward(lambda primals, tangents: (xt.sin(primals[0]), tangents[0].sum()))
+    with pytest.raises(xt.DimensionError, match=r"rule of f: dy is one number .*\(a: 2\)\. .*sum over fewer dims"):
+        xt.jvp(f, (x,), (x,))
+
+    g = xt.custom_derivative(lambda x: xt.sin(x))
+    g.defpullback(lambda x: (xt.sin(x), None), lambda _, ct: (ct.sum(),))
+    with pytest.raises(xt.DimensionError, match=r"the cotangent of array 0 is one number .*sum over fewer dims"):
+        xt.grad(lambda x: g(x).sum())(x)
+
+    f.defpushforward(lambda primals, tangents: (xt.sin(primals[0]), 0.0))
+    assert xt.jvp(f, (x,), (x,))[1].values.tolist() == [0.0, 0.0]
