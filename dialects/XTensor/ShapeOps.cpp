@@ -196,6 +196,11 @@ OpFoldResult SliceOp::fold(FoldAdaptor) {
   return getX().getType() == getType() && !strided ? OpFoldResult(getX()) : OpFoldResult();
 }
 
+static LogicalResult tooLarge(StringRef op, MaybeLoc loc, Attribute dim) {
+  return emitOptionalError(loc, Fault::Size, op, ": dim ", dim,
+                           " would become larger than 2^63 - 1. Give smaller numbers");
+}
+
 LogicalResult PadOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adaptor, Types &types) {
   auto type = operandWith("pad", loc, adaptor.getX(), adaptor.getDims());
   if (failed(type) ||
@@ -220,7 +225,7 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adapt
     if (llvm::MulOverflow(std::max<int64_t>(size - 1, 0), interior, between) ||
         llvm::AddOverflow(size, between, total) || llvm::AddOverflow(total, low, total) ||
         llvm::AddOverflow(total, high, total))
-      return emitOptionalError(loc, Fault::Dimension, "pad: dim ", dim, " would be too large");
+      return tooLarge("pad", loc, dim);
     size = total;
   }
   types.push_back(withShape(*type, shape));
@@ -249,7 +254,7 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor ad
                                "concat: all operands need the same dims, got (",
                                describeDims(first), ") and (", describeDims(type), ")");
     if (llvm::AddOverflow(total, type.getSize(dim), total))
-      return emitOptionalError(loc, Fault::Dimension, "concat: dim ", dim, " would be too large");
+      return tooLarge("concat", loc, dim);
     others.push_back(minus(type, {dim}));
   }
   if (failed(inferUnion("concat", loc, others, first.getElementType())))
@@ -283,8 +288,7 @@ LogicalResult MergeOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor ada
       product = ArrayType::kDynamic;
     else if (product != ArrayType::kDynamic &&
              llvm::MulOverflow(product, type->getSize(dim), product))
-      return emitOptionalError(loc, Fault::Dimension, "merge: dim ", adaptor.getIntoAttr(),
-                               " would be too large");
+      return tooLarge("merge", loc, adaptor.getIntoAttr());
   }
   names.push_back(adaptor.getIntoAttr());
   shape.push_back(product);

@@ -116,9 +116,11 @@ _RENAMED = {
     "interpolation": "method", "correction": "ddof", "fill_value": "value", "num_classes": "n",
     "x0": "parameters", "fun": "f",
 }  # fmt: skip
-# Parameters of xarray's methods -> what to write.
-_XARRAYS = {
+REQUIRES_GRAD = "Derivatives are of functions with respect to their arguments: write xt.grad(f)(x)"
+# Parameters of xarray's methods and of PyTorch's functions -> what to write.
+_OF_OTHERS = {
     "keep_attrs": "Write xr.set_options(keep_attrs=True), which xtensor reads, too",
+    "requires_grad": REQUIRES_GRAD,
     "min_count": 'Write y.where(x.notnull().sum("time") >= 2) of the result y',
     "copy": "It is not needed: arrays do not change",
     "transpose_coords": "It is not needed: the coordinates keep their dims",
@@ -177,8 +179,8 @@ def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwarg
     if found := _of_this_function(name, known, args, kwargs):
         return found
     for word in kwargs:
-        if word not in known and word in _XARRAYS:
-            return _XARRAYS[word]
+        if word not in known and word in _OF_OTHERS:
+            return _OF_OTHERS[word]
         if word not in known and (ours := _RENAMED.get(word)) in known:
             return f"Write {ours}= for {word}="
     names = tuple(x for x in args if isinstance(x, str))
@@ -278,6 +280,8 @@ def _of_this_function(
         return "Take an element first: x.isel(time=0).item()"
     if name == "option" and len(args) > 1:
         return "Options are keywords: write xt.option(strict=True)"
+    if name == "optim.adam" and "weight_decay" in kwargs:
+        return "Write xt.optim.adamw(.., weight_decay=..)"
     if name.startswith("optim.") and "rate" in known and {"params", "parameters"} & {*kwargs}:
         return "Parameters go into the calls: state = optimizer.init(parameters), then optimizer.update(..)"
     if name == "linalg.norm" and {"axis", "dim"} & {*kwargs}:

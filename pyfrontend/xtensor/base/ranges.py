@@ -26,10 +26,23 @@ def does_not_fit(
     text: object = value
     if isinstance(value, int) and value.bit_length() > 1024:
         text = f"the int {int_text(value)}"
-        instead = instead or f"The largest float64 is {np.finfo('f8').max:.4g}"
+        instead = instead or for_large(value)
     instead = instead or f"Cast the array first: {_wider(value, dtype)}"
     name = f"xt.{op}: " if op else ""
     return ArgumentError(f"{name}{text} does not fit {dtype.name} ({info.min} to {info.max}). {instead}", where)
+
+
+def for_large(value: int) -> str:
+    """What to write for an int that no integer dtype holds."""
+    most = np.finfo("f8").max
+    if abs(value) <= int(most):
+        return "Write a float"
+    return f"Write {'-' if value < 0 else ''}math.inf, or scale the numbers: the largest float64 is {most:.4g}"
+
+
+def too_wide(value: int) -> ArgumentError:
+    """The error about an int that no integer dtype holds, where nothing says which float is meant."""
+    return ArgumentError(f"the int {int_text(value)} does not fit into 64 bits. {for_large(value)}")
 
 
 def _wider(value: float, dtype: DType) -> str:

@@ -263,6 +263,11 @@ def conv_transpose(
         extra = integer(name, more.get(d, 0), "output_padding", least=0)
         full = (static_size(name, x, d) - 1) * steps[d] + reach[d] if x.sizes[d] else 0
         length = full - low - high + extra
+        if max(full, length) >= 2**63:
+            raise fail(
+                SizeError, name, f"dim {d!r} of size {x.sizes[d]} would have {max(full, length)} elements, more than "
+                "memory can hold", x, w, instead="Give a smaller stride, dilation or output_padding",
+            )  # fmt: skip
         if length < 0:
             raise fail(SizeError, name, f"padding {cut[d]} cuts off more than the {full} elements along {d!r}", x, w)
         y = build.overlap_add(y, d, k, full, steps[d], gaps[d])

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..base.calls import in_words, int_text
+from ..base.calls import REQUIRES_GRAD, in_words, int_text
 from ..base.dims import brief, check_name
 from ..base.dtypes import as_dtype, complex_of
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, MemoryError_
-from ..base.ranges import does_not_fit, fits
+from ..base.ranges import does_not_fit, fits, for_large
 from ..call.dispatch import op, tracing
 from ..trace import build
 from ..trace.lift import as_tracer
@@ -46,6 +46,8 @@ def sizes_of(name: str, sizes: Mapping[str, Any] | None, keywords: Mapping[str, 
             raise fail(
                 ArgumentTypeError, name, f"has no device=, and a dim's size is an int, not {size!r}", instead=instead
             )
+        if d == "requires_grad" and isinstance(size, bool):
+            raise fail(ArgumentTypeError, name, "every keyword is a dim", instead=REQUIRES_GRAD)
         if isinstance(size, (tuple, list)):
             written = f"xt.{name}(row=3, col=4)" if not name.startswith("random.") else f"xt.{name}(key, row=3, col=4)"
             raise fail(
@@ -214,7 +216,7 @@ def _fill(name: str, sizes: dict[str, Any], value: Any, dtype: Any) -> Any:
     if is_scalar(value) or isinstance(value, np.generic):
         if dtype is None and isinstance(value, int) and not -(2**63) <= value < 2**64:
             text = f"the int {int_text(value)} does not fit into 64 bits"
-            raise fail(ArgumentError, name, text, instead="Write a float, or give a dtype=")
+            raise fail(ArgumentError, name, text, instead=f"{for_large(value)}, or give a dtype=")
         own = np.asarray(value).dtype
         found = _or_default(dtype, own) if is_scalar(value) or dtype is not None else own
         return _filled(name, sizes, value, found)

@@ -478,7 +478,7 @@ def _pad_plan(x: Any, widths: Mapping[str, Any], mode: Any, constant_values: Any
         return None
     if any(isinstance(width, _native.Array) for width in items(widths)):
         return None  # the program for these very sizes refuses it
-    pairs = {d: _pair("pad", d, width) for d, width in widths.items()}
+    pairs = {d: _pair(x, d, width) for d, width in widths.items()}
     pairs = {d: pair for d, pair in pairs.items() if sum(pair)}
     if not pairs:
         return None
@@ -529,7 +529,7 @@ def _pad(x: ArrayLike, widths: dict[str, Any], mode: str, constant_values: Any, 
     if missing:
         raise unknown("pad", missing[0], x.dims)
     for dim, width in widths.items():
-        low, high = _pair("pad", dim, width)
+        low, high = _pair(x, dim, width)
         if low or high:
             static_size("pad", x, dim)
         if mode == "constant":
@@ -545,17 +545,21 @@ def _pad(x: ArrayLike, widths: dict[str, Any], mode: str, constant_values: Any, 
     return x
 
 
-def _pair(name: str, dim: str, width: Any) -> tuple[int, int]:
+def _pair(x: Any, dim: str, width: Any) -> tuple[int, int]:
     pair = tuple(width) if isinstance(width, (tuple, list)) else (width, width)
     if len(pair) != 2:
-        raise fail(ArgumentTypeError, name, f"the width of {dim!r} is (before, after), not {width!r}")
-    low, high = (integer(name, w, f"the width of {dim!r}", wide=True) for w in pair)
+        raise fail(ArgumentTypeError, "pad", f"the width of {dim!r} is (before, after), not {width!r}", x)
+    low, high = (integer("pad", w, f"the width of {dim!r}", wide=True) for w in pair)
     if low < 0 or high < 0:
         raise fail(
-            ArgumentError, name, f"the width of {dim!r} is negative: {width!r}", instead="Write x.isel to cut"
+            ArgumentError, "pad", f"the width of {dim!r} is negative: {width!r}", x,
+            instead=f"Write x.isel({dim}=slice(..)) to cut"
         )  # fmt: skip
     if max(low, high) >= 2**62:
-        raise fail(SizeError, name, f"the width of {dim!r} is {width!r}, more than memory can hold")
+        raise fail(
+            SizeError, "pad", f"the width of {dim!r} is {width!r}, more than memory can hold", x,
+            instead="Widths are numbers of elements: (before, after)",
+        )  # fmt: skip
     return low, high
 
 

@@ -16,7 +16,7 @@ from ..base.dtypes import is_inexact as is_inexact
 from ..base.dtypes import is_integer as is_integer
 from ..base.dtypes import real_of as real_of
 from ..base.errors import ArgumentError, DTypeError
-from ..base.ranges import does_not_fit, fits
+from ..base.ranges import does_not_fit, fits, for_large
 from ..call.opened import Amount
 from ..trace import build
 from ..trace.lift import as_tracer
@@ -113,9 +113,8 @@ def cast(x: Any, dtype: np.dtype) -> Tracer:
             with np.errstate(over="ignore"):
                 return build.constant(np.asarray(x, dtype))
         except OverflowError:  # of an int beyond float64; what is beyond smaller floats is infinite
-            raise ArgumentError(
-                f"the int {int_text(int(x))} is larger than {dtype.name} holds; write a float"
-            ) from None
+            told = f"the int {int_text(int(x))} is larger than {dtype.name} holds. {for_large(int(x))}"
+            raise ArgumentError(told) from None
     return build.meet(as_tracer(x), dtype)
 
 

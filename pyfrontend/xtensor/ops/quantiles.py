@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.dims import brief
 from ..base.errors import ArgumentError, ArgumentTypeError
 from ..call.dispatch import op
 from ..call.opened import Amount, Within
@@ -108,13 +109,23 @@ def levels_of(q: Any) -> Any:
     if isinstance(q, Amount) or (isinstance(q, tuple) and any(isinstance(level, Amount) for level in q)):
         return q
     if isinstance(q, Tracer):
-        raise fail(ArgumentTypeError, "quantile", "q must be known while tracing", q, instead="Give numbers")
+        raise fail(
+            ArgumentTypeError,
+            "quantile",
+            "q must be known while tracing",
+            q,
+            instead="Give numbers, or make the argument that it comes from static: xt.jit(f, static=...)",
+        )
     try:
         values = np.asarray(q.values if hasattr(q, "values") else q)
     except ValueError:  # of lists of several lengths
         values = np.empty(0)
     if values.dtype.kind not in "iuf" or values.ndim > 1 or not values.size:
-        raise fail(ArgumentTypeError, "quantile", f"q is a number or numbers, not {q!r}")
+        dim = q if isinstance(q, str) else "time"
+        raise fail(
+            ArgumentTypeError, "quantile", f"q is a number or numbers from 0 to 1, not {brief(q)}",
+            instead=f"Write x.quantile(0.5, {dim!r}), or x.quantile([0.1, 0.9], {dim!r})",
+        )  # fmt: skip
     return float(values) if values.ndim == 0 else tuple(float(v) for v in values)
 
 

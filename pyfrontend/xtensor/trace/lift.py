@@ -8,8 +8,7 @@ import numpy as np
 
 from .. import _native
 from ..base import dtypes
-from ..base.calls import int_text
-from ..base.errors import ArgumentError
+from ..base.ranges import too_wide
 from ..base.refusals import not_an_array, unnamed
 from ..ir import location
 from ..ir.context import array_type
@@ -51,7 +50,7 @@ def scalar(x: Any) -> Tracer:
     try:
         tracer = build.constant(np.asarray(x, dtype))
     except OverflowError:
-        raise ArgumentError(f"the int {int_text(int(x))} does not fit into 64 bits") from None
+        raise too_wide(int(x)) from None
     spec = Spec._of((), (), dtype, weak=True)
     return Tracer(tracer.value, weak=True, scope=tracer.scope, spec=spec, known=x, parts=tracer.parts)
 

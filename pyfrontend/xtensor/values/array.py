@@ -19,7 +19,7 @@ from ..base.dims import as_names, describe
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
 from ..base.lacking import is_traced
 from ..base.named import Labelled
-from ..base.ranges import does_not_fit, fits
+from ..base.ranges import does_not_fit, fits, for_large
 from ..base.refusals import of_others, unnamed
 from .devices import named
 from .options import current
@@ -311,7 +311,7 @@ def _check_fit(values: np.ndarray[Any, Any], dtype: dtypes.DType) -> None:
 def _no_dtype(values: np.ndarray[Any, Any]) -> NoReturn:
     for x in values.flat if values.dtype == object else ():
         if isinstance(x, int) and not -(2**63) <= x < 2**64:
-            raise ArgumentError(f"xt.array: the int {int_text(x)} does not fit into 64 bits. Write a float")
+            raise ArgumentError(f"xt.array: the int {int_text(x)} does not fit into 64 bits. {for_large(x)}")
     kind = values.dtype.kind
     if kind == "O" and values.size:
         kind = "U" if any(isinstance(x, (str, bytes)) for x in values.flat) else kind

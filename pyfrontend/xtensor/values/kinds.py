@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..base.calls import int_text
-from ..base.errors import ArgumentError
+from ..base.ranges import too_wide
 from .array import from_values
 from .donation import in_use
 from .spec import Spec
@@ -34,7 +33,7 @@ def scalar_array(x: Any) -> Any:
     try:
         return _native.from_scalar(x, name)
     except OverflowError:
-        raise ArgumentError(f"the int {int_text(int(x))} does not fit into 64 bits") from None
+        raise too_wide(int(x)) from None
 
 
 def type_of(x: Any, array: Any) -> Any:

@@ -217,7 +217,7 @@ CALLS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     ),
     "levels in levels": (
         lambda: xt.quantile(xt.ones(t=3), [0.1, [0.2]], "t"), xt.ArgumentTypeError,
-        "xt.quantile: q is a number or numbers, not [0.1, [0.2]]",
+        "xt.quantile: q is a number or numbers from 0 to 1, not [0.1, [0.2]]",
     ),
     "a float for a number of positions": (
         lambda: xt.random.choice(xt.random.key(0), np.float32(3), n=1), xt.ArgumentTypeError,

@@ -393,6 +393,40 @@ MESSAGES |= {
         AttributeError,
         r"write parameters, state = optimizer.update",
     ),
+    "a padding of a convolution": (
+        lambda: xt.nn.conv(V, xt.ones(k=2), {"ch": "k"}, padding=2**62),
+        xt.SizeError,
+        r'^xt.nn.conv: dim "ch" would become larger than 2\^63 - 1.*operands: float64 \(ch: 3\), float64 \(k: 2\)',
+    ),
+    "a stride of a transposed convolution": (
+        lambda: xt.nn.conv_transpose(V, xt.ones(k=2), {"ch": "k"}, stride=2**62),
+        xt.SizeError,
+        r"^xt.nn.conv_transpose: dim 'ch' of size 3 would have 9223372036854775810 elements.*Give a smaller stride",
+    ),
+    "a large repeat": (
+        lambda: xt.repeat(V, 2**62, dim="ch"),
+        xt.SizeError,
+        r'^xt.repeat: dim "ch" would become larger .*operands: float64 \(ch: 3\)',
+    ),
+    "a large width": (
+        lambda: V.pad(ch=(2**62, 0)),
+        xt.SizeError,
+        r"^xt.pad: .*operands: float64 \(ch: 3\)\). Widths are numbers of elements",
+    ),
+    "a negative width": (lambda: V.pad(ch=-1), xt.ArgumentError, r"ch: 3\)\). Write x.isel\(ch=slice\(..\)\) to cut"),
+    "levels that are an array of dims": (
+        lambda: xt.quantile(X, X),
+        xt.ArgumentTypeError,
+        r"from 0 to 1, not float64 \(time: 4, ch: 3\). Write x.quantile\(0.5, 'time'\)",
+    ),
+    "the dim before the levels": (lambda: X.quantile("ch"), xt.ArgumentTypeError, r"Write x.quantile\(0.5, 'ch'\)"),
+    "a number of many digits": (
+        lambda: V - 10**400,
+        xt.ArgumentError,
+        "^xt.subtract: .*Write math.inf, or scale the numbers: the largest float64 is 1.798e",
+    ),
+    "a negative one": (lambda: xt.full(-(10**400), ch=2), xt.ArgumentError, "Write -math.inf, or scale"),
+    "an int of 100 bits": (lambda: xt.array([2**100], "ch"), xt.ArgumentError, "64 bits. Write a float\n"),
     "an option by position": (
         lambda: xt.option(True),  # type: ignore[call-arg]
         xt.ArgumentTypeError,
