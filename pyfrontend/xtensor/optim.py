@@ -94,7 +94,10 @@ def _check(name: str, **numbers: Any) -> None:
             raise fail(ArgumentTypeError, f"optim.{name}", f"{what} is a number, not {in_words(x)}")
         if not callable(x):
             problem = f"{what} is a number or a schedule, not {in_words(x)}"
-            raise fail(ArgumentTypeError, f"optim.{name}", problem, instead="A schedule is a function of the step")
+            instead = "A schedule is a function of the step"
+            if hasattr(x, "dims") or isinstance(x, (dict, list, tuple)):
+                instead = f"Parameters go into the calls: state = xt.optim.{name}(0.1).init(parameters)"
+            raise fail(ArgumentTypeError, f"optim.{name}", problem, instead=instead)
 
 
 def _rate(rate: Rate, count: Any) -> Any:

@@ -117,6 +117,7 @@ _KEYWORDS = {
     "method with coord_func=",
     "keep_attrs": "Keywords are dims: write xr.set_options(keep_attrs=True), which xtensor reads, too",
     "kwargs": "Keywords are dims. The DataArray, x.to_xarray(), has the method with kwargs=",
+    **dict.fromkeys(("shifts", "periods", "pad_width", "repeats", "reps"), "Keywords are dims: write x.{op}({dim}=1)"),
     **dict.fromkeys(("copy", "assume_sorted", "create_index"), "Keywords are dims. Leave it out: it is not needed"),
 }
 
@@ -129,7 +130,7 @@ def unknown(op: str, name: Any, have: Sequence[str], of: str = "the array") -> D
     elif loop := dict(batched.steps).get(name):
         hint = f". {name!r} is the dim of xt.{loop}: here is one step, which lacks it"
     elif name in _KEYWORDS:
-        hint = f". {_KEYWORDS[name]}"
+        hint = f". {_KEYWORDS[name].replace('{op}', op).replace('{dim}', have[0] if have else 'time')}"
     else:
         hint = suggestion(name, have) if isinstance(name, str) else ""
     return DimensionError(f"xt.{op}: there is no dim {name!r}; {of}'s dims are {listed}{hint}")

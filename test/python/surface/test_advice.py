@@ -155,7 +155,18 @@ def test_moving_by_a_traced_amount_names_positions() -> None:
 
 HABITS: dict[str, tuple[Callable[[], Any], str]] = {
     "a device called gpu": (lambda: X.to("gpu"), r"'gpu'; .*GPUs are named by what drives them: 'vulkan', 'cuda'"),
-    "axes of transpose": (lambda: X.transpose(1, 0), "There are no axis numbers"),  # type: ignore[arg-type]
+    "axes of transpose": (lambda: X.transpose(1, 0), r"Write x.transpose\('space', 'time'\)"),  # type: ignore[arg-type]
+    "an axis that is not there": (lambda: X.transpose(2, 0), "There are no axis numbers"),  # type: ignore[arg-type]
+    "shifts of NumPy": (lambda: X.roll(shifts=1), r"no dim 'shifts'.*write x.roll\(time=1\)"),
+    "periods of pandas": (lambda: X.shift(periods=1), r"no dim 'periods'.*write x.shift\(time=1\)"),
+    "widths of NumPy": (lambda: X.pad(pad_width=1), r"no dim 'pad_width'.*write x.pad\(time=1\)"),
+    "gradients of PyTorch": (lambda: xt.zeros(a=3, requires_grad=True), r"write xt.grad\(f\)\(x\)"),
+    "gradients of a tensor": (
+        lambda: xt.array([1.0], "a", requires_grad=True),  # type: ignore[call-arg]
+        r"write xt.grad\(f\)\(x\)",
+    ),
+    "decay of adam": (lambda: xt.optim.adam(0.1, weight_decay=0.1), r"xt.optim.adamw\(.., weight_decay"),  # type: ignore[call-arg]
+    "parameters of adam": (lambda: xt.optim.adam([X]), r"xt.optim.adam\(0.1\).init\(parameters\)"),  # type: ignore[arg-type]
     "sizes by position": (lambda: xt.zeros((3, 4)), r"sizes have names, .*xt.zeros\(row=3, col=4\)"),  # type: ignore[arg-type]
     "sizes and names by position": (lambda: xt.zeros((3, 4), dims=("a", "b")), r"Write xt.zeros\(a=3, b=4\)"),  # type: ignore[arg-type]
     "one size and its name": (lambda: xt.ones(3, dims="a"), r"Write xt.ones\(a=3\)"),  # type: ignore[arg-type]
