@@ -80,9 +80,10 @@ def transpose(x: ArrayLike, /, *dims: str | EllipsisType, missing_dims: str = "r
         dims = tuple(dims[0])
     if sum(d is ... for d in dims) > 1:  # == of an array is an array
         raise fail(ArgumentError, "transpose", "`...` may be given once", x)
-    if dims and all(isinstance(d, Integral) and -x.ndim <= d < x.ndim for d in dims):
-        order = ", ".join(repr(x.dims[d]) for d in dims)
-        instead = f"Write x.transpose({order})"
+    axes = [d for d in dims if isinstance(d, Integral)]
+    if len(axes) == len(dims) and all(-x.ndim <= d < x.ndim for d in axes):
+        names = ", ".join(repr(x.dims[int(d)]) for d in axes)
+        instead = f"Write x.transpose({names})"
         raise fail(ArgumentTypeError, "transpose", "dims have names, not numbers", x, instead=instead)
     named = present("transpose", x, names_of("transpose", [d for d in dims if d is not ...]), missing_dims)
     rest = [d for d in x.dims if d not in named]
