@@ -157,6 +157,8 @@ def _check_floats(op: str, parameters: Any) -> None:
         if not is_inexact(dtype):
             write = f"{x!r}.0" if type(x) is int else '.astype("f8") on it'
             problem = f"parameters{path} is {dtype}, and a step makes floats"
+            if isinstance(x, (str, bytes)):
+                problem, write = f"parameters{path} is {in_words(x)}, and a step makes floats", "arrays of floats"
             raise fail(DTypeError, op, problem, *([x] if hasattr(x, "dims") else []), instead=f"Write {write}")
 
 

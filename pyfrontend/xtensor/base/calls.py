@@ -284,6 +284,10 @@ def _of_this_function(
         return "Write xt.optim.adamw(.., weight_decay=..)"
     if name.startswith("optim.") and "rate" in known and {"params", "parameters"} & {*kwargs}:
         return "Parameters go into the calls: state = optimizer.init(parameters), then optimizer.update(..)"
+    if name == "linalg.cholesky" and {"upper", "lower"} & {*kwargs}:
+        return 'The factor is lower. Write xt.conj(l).rename(row="col", col="row") for the upper one'
+    if name.startswith("linalg.eigh") and {"UPLO", "lower"} & {*kwargs}:
+        return "It takes (A + A^H) / 2 of the matrix A, so leave it out"
     if name == "linalg.norm" and {"axis", "dim"} & {*kwargs}:
         return 'Of vectors along a dim, write xt.norm(x, "time"); of matrices, dims=("row", "col")'
     if name in ("optim.adam", "optim.adamw") and "betas" in kwargs:

@@ -133,7 +133,8 @@ def dim_of(op: str, x: Any, dim: Any, of: str = "the array") -> str:
 def names_of(op: str, dims: Any) -> tuple[str, ...]:
     """One name or several, none twice."""
     if not isinstance(dims, Iterable) or isinstance(dims, bytes):
-        raise fail(ArgumentTypeError, op, f"dims are names, not {brief(dims)}")
+        numbers = "Dims have names, not numbers" if isinstance(dims, Integral) else ""
+        raise fail(ArgumentTypeError, op, f"dims are names, not {brief(dims)}", instead=numbers)
     return as_names(dims)
 
 

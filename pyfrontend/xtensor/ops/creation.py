@@ -356,7 +356,7 @@ def arange(start: float, stop: float | None = None, step: float = 1, /, *, dim: 
             instead="Write finite numbers",
         )  # fmt: skip
     if step == 0:
-        raise fail(ArgumentError, "arange", "step is 0")
+        raise fail(ArgumentError, "arange", "step is 0, and never gets to stop", instead="Give another step")
     check_name(dim)
     wanted = None if dtype is None else as_dtype(dtype)
     if wanted == p.BOOL:
@@ -416,7 +416,7 @@ def linspace(
         return found
     count = integer("linspace", n, "the number of values", wide=True)
     if count < 0:
-        raise fail(ArgumentError, "linspace", f"{n} values")
+        raise fail(ArgumentError, "linspace", f"the number of values is 0 or more, not {n}")
     check_name(dim)
     _counted("linspace", count, dim)
     start, stop = (_float("linspace", v) for v in (start, stop))
@@ -524,7 +524,9 @@ def one_hot(i: ArrayLike, n: int, /, dim: str = "class", dtype: Any = None) -> A
     """
     i = as_tracer(i)
     if not p.is_integer(i.dtype):
-        raise fail(ArgumentTypeError, "one_hot", f"positions are integers, not {i.dtype}", i)
+        raise fail(
+            ArgumentTypeError, "one_hot", f"positions are integers, not {i.dtype}", i, instead='Write x.astype("i8")'
+        )
     check_name(dim)
     if dim in i.dims:
         raise fail(DimensionError, "one_hot", f"the array has dim {dim!r} already", i, instead="Give another dim=")

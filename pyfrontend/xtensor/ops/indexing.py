@@ -541,8 +541,8 @@ def split(x: ArrayLike, parts: int | Sequence[int], /, dim: str) -> tuple[Array,
     if isinstance(parts, Iterable) and not isinstance(parts, Tracer):
         cuts = [0, *(slice(None, integer("split", c, "a cut point")).indices(size)[1] for c in parts), size]
     else:
-        pieces = integer("split", parts, "the number of pieces")
-        if pieces <= 0 or size % pieces:
+        pieces = integer("split", parts, "the number of pieces", least=1)
+        if size % pieces:
             raise fail(
                 SizeError, "split", f"size {size} of dim {dim!r} is not a multiple of {pieces}", x,
                 instead="Give the cut points as a list",

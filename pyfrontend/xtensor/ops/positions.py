@@ -124,7 +124,7 @@ def read_index(name: str, x: Any, dim: str, index: Any) -> Any:
         ArgumentTypeError,
         name,
         f"{index!r} is not an index for dim {dim!r}",
-        instead=f"Write {index:.0f}" if whole else "",
+        instead=f"Write {index:.0f}" if whole else "Use ints, slices, lists, masks or named integer arrays",
     )
 
 

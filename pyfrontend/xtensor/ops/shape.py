@@ -80,7 +80,7 @@ def transpose(x: ArrayLike, /, *dims: str | EllipsisType, missing_dims: str = "r
         dims = tuple(dims[0])
     if sum(d is ... for d in dims) > 1:  # == of an array is an array
         raise fail(ArgumentError, "transpose", "`...` may be given once", x)
-    axes = [d for d in dims if isinstance(d, Integral)]
+    axes: list[Any] = [d for d in dims if isinstance(d, Integral)]
     if len(axes) == len(dims) and all(-x.ndim <= d < x.ndim for d in axes):
         names = ", ".join(repr(x.dims[int(d)]) for d in axes)
         instead = f"Write x.transpose({names})"

@@ -6,7 +6,7 @@ C++ holds the data and the type (`_native.Array`). This class adds repr, convers
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import _native
 from ..base import dtypes
-from ..base.calls import checked, int_text
+from ..base.calls import checked, in_words, int_text
 from ..base.dims import as_names, describe
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
 from ..base.lacking import is_traced
@@ -317,6 +317,8 @@ def _no_dtype(values: np.ndarray[Any, Any]) -> NoReturn:
         kind = "U" if any(isinstance(x, (str, bytes)) for x in values.flat) else kind
         kind = "None" if any(x is None for x in values.flat) else kind
     instead = _WRITTEN_FOR.get(kind, "")
+    if kind == "O" and values.ndim == 0 and isinstance(values.item(), Iterable):
+        instead = f". Write xt.array(list(x), ..) of what is {in_words(values.item())}"
     raise DTypeError(
         f"arrays of {values.dtype} are not supported; arrays hold bools, ints, floats and complex numbers{instead}"
     )
