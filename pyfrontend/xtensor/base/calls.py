@@ -116,11 +116,11 @@ _RENAMED = {
     "interpolation": "method", "correction": "ddof", "fill_value": "value", "num_classes": "n",
     "x0": "parameters", "fun": "f",
 }  # fmt: skip
-REQUIRES_GRAD = "Derivatives are of functions with respect to their arguments: write xt.grad(f)(x)"
+GRAD = "write xt.grad(f)(x): xt.grad differentiates a function with respect to its arguments"
 # Parameters of xarray's methods and of PyTorch's functions -> what to write.
 _OF_OTHERS = {
     "keep_attrs": "Write xr.set_options(keep_attrs=True), which xtensor reads, too",
-    "requires_grad": REQUIRES_GRAD,
+    "requires_grad": f"W{GRAD[1:]}",
     "min_count": 'Write y.where(x.notnull().sum("time") >= 2) of the result y',
     "copy": "It is not needed: arrays do not change",
     "transpose_coords": "It is not needed: the coordinates keep their dims",

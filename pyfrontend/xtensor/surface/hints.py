@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from .. import _native, debug, fft, linalg, nn, ops, optim, random, signal
+from ..base.calls import GRAD
 from ..base.lacking import missing
 from . import dataarrays, elsewhere, further, peers, scipys
 
@@ -19,7 +20,6 @@ _JOIN = 'write xt.concat([x, y], dim="time"); a new name makes a new dim'
 _NO_LABELS = "it has no labels: pass those that the function computes with, f(x, xt.as_array(x.time))"
 _RETURNED = "it has no values while it is traced; the array that the call returns has values"
 _SUMS = "write xt.zeros(bin=10, dtype=x.dtype).at(bin=index).add(x), or .add(1): updates of one position accumulate"
-_GRAD = "write xt.grad(f)(x): xt.grad differentiates a function with respect to its arguments"
 _KEY = "write key = xt.random.key(0): functions that draw take a key"
 
 _THERE = "write it of the DataArray, x.to_xarray(), and take the result by xt.as_array"
@@ -37,7 +37,7 @@ _METHODS = {
     "cuda": 'write x.to("cuda")', "detach": "write xt.stop_gradient(x)",
     "copy": "arrays do not change: x itself will do",
     "mT": 'names say which side is which: x.rename(row="col", col="row") swaps two',
-    "backward": _GRAD, "grad": _GRAD, "requires_grad": _GRAD,
+    "backward": GRAD, "grad": GRAD, "requires_grad": GRAD,
     "index_add": _SUMS, "scatter_add": _SUMS,
     "pipe": "write f(x)", "encoding": _CARRIED,
     "float": 'write x.astype("f4")', "double": 'write x.astype("f8")', "half": 'write x.astype("f2")',
@@ -51,7 +51,7 @@ _METHODS = {
 }  # fmt: skip
 # What changes an array in PyTorch, by its name without the underscore.
 _IN_PLACE = {
-    "requires_grad": _GRAD, "zero": "arrays do not change: write xt.zeros_like(x)",
+    "requires_grad": GRAD, "zero": "arrays do not change: write xt.zeros_like(x)",
     "fill": "arrays do not change: write xt.full_like(x, value)", "copy": "arrays do not change: write y in its place",
     "detach": "write xt.stop_gradient(x)",
     **dict.fromkeys(("index_add", "scatter_add", "scatter", "index_copy", "index_put", "index_fill"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..base.calls import GRAD
+
 _FROZEN = "arrays do not change: write x.at(time=0).set(v), which returns a new one"
 _NOT_NEEDED = "it is not needed: an array is stored in row-major order, and does not change"
 _SCALE = "write scale * xt.random.normal(key, row=n, col=m), with scale = {}"
@@ -82,7 +84,7 @@ METHODS: dict[str, str] = {
     "new_tensor": 'write xt.array(values, dims="time", dtype=x.dtype)', "new_empty": "write xt.zeros(time=3)",
     "msort": 'write xt.sort(x, "time")', "renorm": 'write x * xt.minimum(1, limit / xt.norm(x, "k"))',
     **dict.fromkeys(("hsplit", "vsplit", "dsplit"), 'write xt.split(x, 3, dim="time")'),
-    "grad_fn": "write xt.grad(f)(x): xt.grad differentiates a function with respect to its arguments",
+    "grad_fn": GRAD,
 }  # fmt: skip
 
 # PyTorch's methods for which the package says the same as for its functions.
@@ -125,7 +127,16 @@ FUNCTIONS: dict[str, str] = {
     **dict.fromkeys(("pixel_shuffle", "pixel_unshuffle"), "write x.unstack(..) and x.stack(..) of named dims"),
     # torch
     "functional_call": "parameters are arguments: write f(parameters, x)",
-    "enable_grad": "it is not needed: derivatives are taken where xt.grad says so",
+    **dict.fromkeys(("autograd", "requires_grad"), GRAD),
+    **dict.fromkeys(("Module", "Sequential", "Parameter"),
+                    "a model is a function of its parameters, which are a pytree"),
+    "functional": "its functions are in xt and xt.nn: xt.relu(x), xt.nn.softmax(x, \"feature\")",
+    **dict.fromkeys(("cuda", "mps"), 'write x.to("cuda"), or xt.option(device="cuda")'),
+    "is_tensor": "write isinstance(x, xt.Array)", "set_default_dtype": 'write xt.option(default_float="f4")',
+    "lr_scheduler": "a rate may be a function of the step: xt.optim.adam(xt.optim.cosine(0.1, 100))",
+    "lu_factor": "write factors = xt.linalg.lu(a), for xt.linalg.lu_solve(factors, b)",
+    "cho_factor": "write l = xt.linalg.cholesky(a), for xt.linalg.cho_solve(l, b)",
+    **dict.fromkeys(("enable_grad", "inference_mode"), "it is not needed: derivatives are taken where xt.grad says so"),
     "compile": "write xt.jit(f)", "autocast": 'write x.astype("f2"), and xt.nn.scaled_value_and_grad for the loss',
     "cartesian_prod": "names make the grid: x and y with different dims",
     "grad_and_value": "write xt.value_and_grad(f), which returns the value first",
@@ -158,6 +169,8 @@ FUNCTIONS: dict[str, str] = {
     # jax
     "make_jaxpr": 'write xt.jit(f).lower(x).as_text("traced")', "enable_x64": 'write xt.option(default_float="f8")',
     "disable_jit": "write xt.option(jit=False)", "debug_nans": 'write xt.option(nan="raise")',
+    "numpy": "its functions are in xt: xt.sin(x)", "tree_util": "its functions are in xt.tree: xt.tree.map(f, tree)",
+    "config": 'write xt.option(default_float="f4"), and the like', "named_call": "the program has f's name and lines",
     "device_get": "write x.values", "linear_transpose": "write xt.vjp(f, x)[1]",
     "pure_callback": "write xt.callback(f, x, ..)",
     "io_callback": "write xt.callback(f, x, result=.., ordered=True), or xt.debug.callback(f, x) for an effect alone",

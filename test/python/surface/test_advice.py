@@ -160,10 +160,10 @@ HABITS: dict[str, tuple[Callable[[], Any], str]] = {
     "shifts of NumPy": (lambda: X.roll(shifts=1), r"no dim 'shifts'.*write x.roll\(time=1\)"),
     "periods of pandas": (lambda: X.shift(periods=1), r"no dim 'periods'.*write x.shift\(time=1\)"),
     "widths of NumPy": (lambda: X.pad(pad_width=1), r"no dim 'pad_width'.*write x.pad\(time=1\)"),
-    "gradients of PyTorch": (lambda: xt.zeros(a=3, requires_grad=True), r"write xt.grad\(f\)\(x\)"),
+    "gradients of PyTorch": (lambda: xt.zeros(a=3, requires_grad=True), r"[Ww]rite xt.grad\(f\)\(x\)"),
     "gradients of a tensor": (
         lambda: xt.array([1.0], "a", requires_grad=True),  # type: ignore[call-arg]
-        r"write xt.grad\(f\)\(x\)",
+        r"[Ww]rite xt.grad\(f\)\(x\)",
     ),
     "decay of adam": (lambda: xt.optim.adam(0.1, weight_decay=0.1), r"xt.optim.adamw\(.., weight_decay"),  # type: ignore[call-arg]
     "parameters of adam": (lambda: xt.optim.adam([X]), r"xt.optim.adam\(0.1\).init\(parameters\)"),  # type: ignore[arg-type]
