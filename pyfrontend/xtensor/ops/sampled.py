@@ -22,6 +22,7 @@ from .arguments import (
     dims_of,
     extend,
     fail,
+    forbid_pairs,
     integer,
     is_inner,
     is_scalar,
@@ -80,7 +81,8 @@ def interp(
         dim = xp.dims[0]
     dim = dim_of("interp", xp, dim, "xp")
     dim_of("interp", fp, dim, "fp")
-    paired_sizes("interp", (xp, fp), besides=(dim,))
+    union_sizes("interp", (xp, fp))
+    forbid_pairs("interp", (xp, fp), besides=(dim,))
     if is_static(xp, dim) and xp.sizes[dim] == 0:
         raise fail(SizeError, "interp", "there are no points", xp)
     union_sizes("interp", (x, xp, fp), besides=(dim,))
