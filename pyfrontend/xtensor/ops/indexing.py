@@ -541,7 +541,9 @@ def split(x: ArrayLike, parts: int | Sequence[int], /, dim: str) -> tuple[Array,
     if isinstance(parts, Iterable) and not isinstance(parts, Tracer):
         cuts = [0, *(slice(None, integer("split", c, "a cut point")).indices(size)[1] for c in parts), size]
     else:
-        pieces = integer("split", parts, "the number of pieces", least=1)
+        pieces = integer("split", parts, "the number of pieces")
+        if pieces < 1:
+            raise fail(SizeError, "split", f"the number of pieces is 1 or more, not {pieces}", x)
         if size % pieces:
             raise fail(
                 SizeError, "split", f"size {size} of dim {dim!r} is not a multiple of {pieces}", x,
