@@ -262,9 +262,9 @@ def matmul(x: ArrayLike, y: ArrayLike, /) -> Array:
 
 @op(joins=True)
 def cross(x: ArrayLike, y: ArrayLike, /, *, dim: str) -> Array:
-    """Returns the cross product along `dim`, whose size is 3, with the other dims of both.
+    """Returns the cross product along `dim`, whose size is 2 or 3, with the other dims of both.
 
-    Of vectors of size 2 it is the third element alone, without `dim`; one of size 2 and one of size 3 give all three.
+    Two vectors of size 2 give the third element alone, without `dim`. Otherwise the result has all three elements.
 
     Raises:
         DimensionError: an array does not have `dim`.
