@@ -180,7 +180,7 @@ def segment_mean(
 ) -> Array:  # fmt: skip
     """Returns the mean of each group of elements, with arguments as for `segment_sum`.
 
-    The mean of an empty group is NaN. Integers and bools give f8.
+    The mean of an empty group is NaN, and its derivative is 0. Integers and bools give f8.
 
     Raises:
         DimensionError: `x` does not have a dim of `codes`, or `codes` lacks `dim`.
@@ -200,7 +200,11 @@ def segment_mean(
     source = p.cast(groups.source, p.accumulator(dtype))
     there = present(source, skips("segment_mean", skipna))
     total = groups.scattered("add", _filled(source, there, 0), 0)
-    return groups.labelled(p.cast(build.binary("div", total, groups.numbers(there, source.dtype)), dtype))
+    numbers = groups.numbers(there, source.dtype)
+    # The NaN of an empty group depends on no element. A quotient 0 / 0 would have the tangent NaN.
+    is_empty = build.compare("eq", numbers, p.zero(numbers.dtype))
+    nan = p.constant(complex(np.nan, np.nan) if p.is_complex(source.dtype) else np.nan, source.dtype)
+    return groups.labelled(p.cast(build.select(is_empty, nan, build.binary("div", total, numbers)), dtype))
 
 
 def _extremum(

@@ -115,6 +115,25 @@ def test_other_transforms_and_open_sizes() -> None:
     np.testing.assert_allclose(ys.transpose(*want.dims).values, want.values, rtol=1e-12)
 
 
+@pytest.mark.parametrize("skipna", [False, True])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+def test_the_mean_of_an_empty_group_has_the_derivative_zero(dtype: str, skipna: bool) -> None:
+    """In both modes: the NaN depends on no element."""
+    x, codes = xt.array(np.array([1, 2, 4], dtype), "t"), xt.array([0, 0, 2], "t")
+
+    def mean(x: Any) -> Any:
+        return xt.segment_mean(x, codes, 4, skipna=skipna)
+
+    value, slope = xt.jvp(mean, (x,), (xt.ones_like(x),))
+    np.testing.assert_array_equal(value.values, np.array([1.5, np.nan, 4, np.nan], dtype))
+    np.testing.assert_array_equal(slope.values, [1, 0, 1, 0])
+    (back,) = xt.vjp(mean, x)[1](xt.ones_like(value))
+    np.testing.assert_array_equal(back.values, [0.5, 0.5, 1])
+    rows = [[0.5, 0.5, 0], [0, 0, 0], [0, 0, 1], [0, 0, 0]]
+    for mode in ("forward", "reverse") if dtype != "c16" else ():
+        np.testing.assert_array_equal(xt.jacobian(mean, mode=mode)(x).values, rows)
+
+
 def test_dtypes() -> None:
     codes = xt.array([0, 1, 0], dims="t", dtype="u1")
     small = xt.array([100, 7, 100], dims="t", dtype="i1")
