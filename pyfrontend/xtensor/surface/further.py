@@ -11,7 +11,28 @@ _SCIPYS = "it is not there: outside of derivatives, xt.callback calls SciPy's fu
 _NUMPYS = "it is not there: draw by NumPy's generator, and pass the array"
 _UNIFORM = "write xt.random.uniform(key, time=3)"
 
+_PARAMETERS = "write a function of a dict of its parameters, def model(parameters, x)"
+
 LAYERS: dict[str, str] = {
+    **dict.fromkeys(("Module", "ModuleList", "ModuleDict", "Sequential", "Parameter", "ParameterList"), _PARAMETERS),
+    "functional": "its functions are in xt.nn and xt: xt.nn.softmax(x, \"class\"), xt.relu(x)",
+    "init": "write xt.random.normal(key, row=3, col=4) * scale, or another function of xt.random",
+    **dict.fromkeys(("BatchNorm1d", "BatchNorm2d", "BatchNorm3d"),
+                    'write xt.nn.batch_norm(x, ("batch", "h", "w"), weight, bias): the dims to average over'),
+    "LayerNorm": 'write xt.nn.layer_norm(x, "feature", weight, bias)',
+    "RMSNorm": 'write xt.nn.rms_norm(x, "feature", weight)',
+    "GroupNorm": 'write xt.nn.group_norm(x, groups, "channel", ("h", "w"), weight, bias)',
+    **dict.fromkeys(("InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"),
+                    'write xt.nn.layer_norm(x, ("h", "w"))'),
+    **dict.fromkeys(("Embedding", "EmbeddingBag"), "write table.isel(word=i)"),
+    "CrossEntropyLoss": 'write xt.nn.cross_entropy(logits, labels, "class").mean()',
+    "MSELoss": "write xt.mean((x - y) ** 2)", "L1Loss": "write xt.mean(xt.abs(x - y))",
+    "BCELoss": "write -xt.mean(xt.xlogy(y, x) + xt.xlogy(1 - y, 1 - x))",
+    "BCEWithLogitsLoss": "write xt.mean(xt.softplus(x) - x * y)",
+    "NLLLoss": 'write -xt.mean(xt.take_along(log_p, labels.expand_dims("class"), dim="class"))',
+    **dict.fromkeys(("HuberLoss", "SmoothL1Loss"),
+                    "write xt.mean(xt.where(xt.abs(x - y) < 1, (x - y) ** 2 / 2, xt.abs(x - y) - 0.5))"),
+    **dict.fromkeys(("Flatten", "Unflatten"), "names say which dims go together: it is rarely needed"),
     "celu": "write a * xt.elu(x / a)",
     "glu": 'write the two halves, u and v = xt.split(x, 2, dim="feature"), and u * xt.sigmoid(v)',
     "relu6": "write xt.clip(x, 0.0, 6.0)",
@@ -64,6 +85,8 @@ DRAWS: dict[str, str] = {
 }  # fmt: skip
 
 MATRICES: dict[str, str] = {
+    "cho_factor": "write l = xt.linalg.cholesky(a), and xt.linalg.cho_solve(l, b)",
+    "lu_factor": "write factors = xt.linalg.lu(a), and xt.linalg.lu_solve(factors, b)",
     "polar": "write u, s, vh = xt.linalg.svd(a): the unitary factor is the product of u and vh",
     **dict.fromkeys(("schur", "rsf2csf", "hessenberg", "qz", "ordqz", "ldl", "solve_sylvester", "solve_lyapunov",
                      "solve_continuous_lyapunov", "solve_discrete_lyapunov", "solve_continuous_are",

@@ -150,6 +150,44 @@ def test_what_to_write_for_a_loss_is_pytorchs(name: str) -> None:
     np.testing.assert_allclose(got.values, want, rtol=1e-9)
 
 
+# Of classes of torch.nn: the constructor's arguments, and what the call gets besides `x`.
+MODULES: dict[str, tuple[tuple[Any, ...], tuple[str, ...]]] = {
+    "LayerNorm": ((5,), ()), "CrossEntropyLoss": ((), ("classes",)), "MSELoss": ((), ("y",)), "L1Loss": ((), ("y",)),
+    "BCELoss": ((), ("y",)), "BCEWithLogitsLoss": ((), ("y",)), "HuberLoss": ((), ("y",)),
+    "SmoothL1Loss": ((), ("y",)), "NLLLoss": ((), ("classes",)), "BatchNorm1d": ((5,), ()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_what_to_write_for_a_module_is_pytorchs(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    x, y, classes = rng.uniform(0.1, 0.9, (4, 5)), rng.uniform(0.1, 0.9, (4, 5)), np.array([0, 2, 4, 1])
+    tensors = {n: torch.tensor(v) for n, v in {"y": y, "classes": classes}.items()}
+    made, more = MODULES[name]
+    want = getattr(torch.nn, name)(*made).double()(torch.tensor(x), *(tensors[n] for n in more))
+    dim = "class" if "class" in further.LAYERS[name] else "feature"
+    named = {"x": xt.array(x, ("batch", dim)), "y": xt.array(y, ("batch", dim)), "labels": xt.array(classes, "batch")}
+    named |= {"logits": named["x"], "log_p": named["x"], "weight": xt.ones(**{dim: 5}), "bias": xt.zeros(**{dim: 5})}
+    written = further.LAYERS[name].removeprefix("write ").replace('("batch", "h", "w")', '"batch"').partition(": ")[0]
+    np.testing.assert_allclose(eval(written, {"xt": xt, **named}).values, want.detach().numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["cho_factor", "lu_factor"])
+def test_what_to_write_for_a_factor_solves(name: str) -> None:
+    a = xt.array([[4.0, 1.0], [1.0, 3.0]], ("row", "col"))
+    names: dict[str, Any] = {"xt": xt, "a": a, "b": a[:, 0]}
+    factors, solution = further.MATRICES[name].removeprefix("write ").split(", and ")
+    exec(factors, names)
+    np.testing.assert_allclose(eval(solution, names).values, [1, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["Module", "Sequential", "Parameter", "functional", "Embedding", "GroupNorm"])
+def test_rooms_know_what_pytorch_has(name: str) -> None:
+    with pytest.raises(AttributeError, match=f"^xt.nn has no '{name}': "):
+        getattr(xt.nn, name)
+
+
 @pytest.mark.parametrize(
     ("name", "distribution"),
     [
