@@ -81,8 +81,8 @@ def _is_among(name: str, arguments: Iterable[Any], depth: int = 8) -> bool:
 
 # Packages that call this one on the user's behalf, and what runs a module of this package (python -m).
 _BETWEEN = frozenset(
-    {"cloudpickle", "copy", "functools", "jax", "multiprocessing", "numpy", "pickle", "pytensor", "runpy", "scipy"}
-    | {"string", "torch", "xarray"}
+    {"cloudpickle", "copy", "functools", "jax", "matplotlib", "multiprocessing", "numpy", "pandas", "pickle"}
+    | {"pytensor", "runpy", "scipy", "seaborn", "sklearn", "statsmodels", "string", "torch", "xarray"}
 )
 _COMMAND = os.path.join(_PACKAGE, "cli", "__init__.py")  # what calls its `main` is no line of the user's
 

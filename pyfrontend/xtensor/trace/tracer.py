@@ -267,6 +267,16 @@ class Tracer(_Base):
     def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
         self._no_value("NumPy was asked to read an array", "Use the xt function of the same name")
 
+    @trimmed
+    def __dlpack__(self, **wanted: object) -> NoReturn:
+        self._no_value(
+            "DLPack was asked to read an array", "Use xt functions on it, or xt.callback for another library"
+        )
+
+    @trimmed
+    def __dlpack_device__(self) -> NoReturn:
+        self.__dlpack__()
+
     @property
     def __jax_array__(self) -> NoReturn:  # JAX asks whether there is one, and refuses it
         self._no_value("JAX was asked to read an array", "Use the xt function of the same name, xt.tanh for jnp.tanh")

@@ -172,3 +172,18 @@ def test_frames_of_the_users_function_stay(name: str) -> None:
     assert len(frames_of_the_package(caught.value)) <= 1
     line = traceback.extract_tb(caught.value.__traceback__)[-1].lineno
     assert str(caught.value).endswith(f"{__file__}:{line}")
+
+
+def test_the_line_is_the_users_and_not_that_of_pandas() -> None:
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(xt.ArgumentTypeError, match="while it is traced") as caught:
+        xt.jit(lambda x: (pandas.Series(x), x)[1])(X)
+    assert f"at {__file__}:" in str(caught.value)
+
+
+@pytest.mark.parametrize("read", ["from_dlpack", "tensor", "asarray"])
+def test_pytorch_is_told_that_an_array_is_traced(read: str) -> None:
+    torch = pytest.importorskip("torch")
+    for call in (xt.jit(lambda x: (getattr(torch, read)(x), x)[1]), xt.grad(lambda x: getattr(torch, read)(x).sum())):
+        with pytest.raises(xt.ArgumentTypeError, match=r"<traced float64 \(i: 2\)> has no values while it is traced"):
+            call(X)
