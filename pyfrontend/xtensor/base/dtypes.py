@@ -48,7 +48,9 @@ def as_dtype(dtype: Any) -> DType:
         native = found.newbyteorder("=")
         if native in _KNOWN:
             return native
-        raise DTypeError(f"arrays of {found} are not supported; {_list()}")
+        wide = {"f": "f8", "c": "c16"}.get(found.kind)
+        instead = f'. Write "{wide}", or values.astype("{wide}")' if wide else ""
+        raise DTypeError(f"arrays of {found} are not supported; {_list()}{instead}")
     return found
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Set, ValuesView
+from numbers import Number
 from typing import Any, NoReturn
 
 from .calls import in_words, with_article
@@ -15,6 +17,7 @@ def unnamed(x: Any, what: str = "an array", read: str = "") -> DimensionError:
     shape = tuple(x.shape)
     names = ", ".join(f'"{n}"' for n in ("row", "col", "depth", "time", "batch")[: len(shape)])
     comma = "," if len(shape) == 1 else ""
+    read = read or (".filled(value)" if hasattr(x, "mask") and hasattr(x, "filled") else "")
     instead = f"xt.array(x{read}, dims=({names}{comma}))"
     passes = _passes_bare()
     if passes:
@@ -107,6 +110,10 @@ def not_an_array(x: Any, what: str = "") -> Error:
             text = brief(x)
             instead = f"Name its dims: xt.array({text if len(text) <= 60 else 'x'}, dims=...)"
         return ArgumentTypeError(f"{what}{name} is not an array. {instead}")
+    if type(x).__module__.startswith("xarray.") and type(x).__name__ in ("Variable", "IndexVariable"):
+        return ArgumentTypeError(
+            f"{what}{name} of xarray is not an array here. Write xr.DataArray(v), or xt.array(v, dims=v.dims)"
+        )
     if type(x).__name__ == "Variables":
         return ArgumentTypeError(
             f"{what}a Dataset holds several arrays. Take one by its name, ds[name], or go through all of "
@@ -124,8 +131,15 @@ def not_an_array(x: Any, what: str = "") -> Error:
         return unnamed(x, f"{what}{with_article(kind)}", ".values")
     if hasattr(x, "__dlpack__") and not isinstance(x, type):
         return unnamed(x, f"{what}{with_article(kind)}")
-    if hasattr(x, "__next__") or isinstance(x, (range, set, frozenset)):
+    if hasattr(x, "__next__") or isinstance(x, (range, Set, ValuesView)):
         return ArgumentTypeError(f"{what}{name} is not an array. Write xt.array(list(..), dims=...)")
     if type(x).__name__ == "Spec" and hasattr(x, "dims"):
         return ArgumentTypeError(f"{what}{x!r} has no values. Give an array, or pass it to xt.jit(f).lower(..)")
-    return ArgumentTypeError(f"{what}expected an array, a DataArray or a number, got {in_words(x)}")
+    instead = ""
+    if x is None:
+        instead = ". A function without return gives None"
+    elif isinstance(x, Number):  # a Fraction or a Decimal
+        instead = ". Write float(x)"
+    elif isinstance(x, str):
+        instead = ". Write float(text) for the number in a text"
+    return ArgumentTypeError(f"{what}expected an array, a DataArray or a number, got {in_words(x)}{instead}")

@@ -265,14 +265,19 @@ class Call(Gathered):
             )
         error = not_an_array(leaf, f"{what}: ")
         if "expected an array" in str(error):
-            hint = "Declare it static: xt.jit(f, static=...)"
-            if hasattr(leaf, "__dict__") and not callable(leaf):
-                hint = (
-                    "Make its class a dataclass, whose arrays are arguments. If it is a setting that does not change, "
-                    "declare it static: xt.jit(f, static=...)"
-                )
-            return ArgumentTypeError(f"{str(error).splitlines()[0]}. {hint}")
+            return ArgumentTypeError(f"{str(error).splitlines()[0]}. {_for_object(leaf, fn, args, i)}")
         return error
+
+
+def _for_object(leaf: Any, fn: Callable[..., Any], args: Any, i: int) -> str:
+    """What to write for an argument that is no array: one with arrays is a dataclass, another one is static."""
+    holds = [] if callable(leaf) else tree.leaves(getattr(leaf, "__dict__", {}))
+    if any(hasattr(x, "dtype") for x in holds):
+        return "Make its class a dataclass, whose arrays are arguments"
+    name = next(iter(inspect.signature(fn).parameters), "") if i == 0 and args and leaf is args[0] else ""
+    if name in ("self", "cls"):
+        return f'If it does not change, declare it static: @xt.jit(static="{name}")'
+    return f"If it does not change, declare it static: xt.jit(f, static={repr(name) if name else '..'})"
 
 
 def weak_arrays(types: Iterable[Any]) -> frozenset[int]:

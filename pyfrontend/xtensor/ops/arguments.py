@@ -167,6 +167,13 @@ def by_dim(op: str, mapping: Mapping[str, Any] | None, keywords: Mapping[str, An
     return {check_name(d): v for d, v in mapping.items()}
 
 
+def not_a_dim(op: str, x: Any, by_dim: Mapping[str, Any], name: str, given: bool) -> None:
+    """Refuses a call that gives nothing by dim but the keyword `name`, if the array has a dim of this name."""
+    if given and not by_dim and name in getattr(x, "dims", ()):
+        problem = f"{name}= is a parameter, and the array has a dim of this name"
+        raise fail(ArgumentError, op, problem, x, instead=f'Write xt.{op}(x, {{"{name}": 1}}) for the dim')
+
+
 def static_size(op: str, x: Tracer, dim: str) -> int:
     """The size of a dim where the op needs to know it while tracing."""
     size = x.sizes[dim]

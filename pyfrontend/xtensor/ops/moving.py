@@ -22,7 +22,20 @@ from ..trace.tracer import Tracer
 from ..values.array import Array as Concrete
 from ..values.array import from_values
 from . import promotion as p
-from .arguments import Size, by_dim, dims_of, extend, fail, fresh, integer, is_static, reorder, size_of, static_size
+from .arguments import (
+    Size,
+    by_dim,
+    dims_of,
+    extend,
+    fail,
+    fresh,
+    integer,
+    is_static,
+    not_a_dim,
+    reorder,
+    size_of,
+    static_size,
+)
 from .comparisons import not_equal
 from .operators import missing_dtype, subtract
 from .shape import join
@@ -182,7 +195,9 @@ def shift(
     <xtensor.Array (time: 3) float64>
     [nan  1.  2.]
     """
-    return _shift(x, by_dim("shift", shifts, keywords, "shifts"), fill_value)
+    amounts = by_dim("shift", shifts, keywords, "shifts")
+    not_a_dim("shift", x, amounts, "fill_value", fill_value is not None)
+    return _shift(x, amounts, fill_value)
 
 
 @op(amounts={"shifts": Within(-FARTHEST, FARTHEST)})
@@ -470,7 +485,9 @@ def pad(
     <xtensor.Array (time: 5) int64>
     [0 1 2 0 0]
     """
-    return _pad(x, by_dim("pad", widths, keywords, "widths"), mode, constant_values)
+    amounts = by_dim("pad", widths, keywords, "widths")
+    not_a_dim("pad", x, amounts, "constant_values", not isinstance(constant_values, int) or constant_values != 0)
+    return _pad(x, amounts, mode, constant_values)
 
 
 def _pad_plan(x: Any, widths: Mapping[str, Any], mode: Any, constant_values: Any, /) -> Any:

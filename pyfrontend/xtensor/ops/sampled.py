@@ -80,6 +80,11 @@ def interp(
     if dim is None and len(xp.dims) == 1:
         dim = xp.dims[0]
     dim = dim_of("interp", xp, dim, "xp")
+    if not fp.dims:
+        raise fail(
+            DimensionError, "interp", f"fp has a value for each point of xp along {dim!r}, and no dims here", xp, fp,
+            instead="The order is xt.interp(x, xp, fp)",
+        )  # fmt: skip
     dim_of("interp", fp, dim, "fp")
     union_sizes("interp", (xp, fp))
     forbid_pairs("interp", (xp, fp), besides=(dim,))

@@ -318,6 +318,11 @@ def _positions(words: Any, count: Any, chances: Any, sizes: Mapping[str, Any], d
     """Positions below `count`, over the dims of a draw. `chances`: their probabilities along `dim`, or None."""
     if chances is not None:
         weights = p.as_float(chances)
+        if not weights.dims:
+            raise fail(
+                DimensionError, "random.choice", f"p has a probability per position along {dim!r}, and no dims here",
+                weights, instead='A dim of the draw that is called p is written {"p": 3}',
+            )  # fmt: skip
         along = _class_dim("choice", weights, words, sizes, dim)
         if isinstance(count, int) and weights.spec.sizes[along] not in (None, count):
             raise fail(SizeError, "random.choice", f"p has {weights.spec.sizes[along]} probabilities for {count} "

@@ -17,7 +17,7 @@ _DOT = 'write xt.dot(x, y, dim="k"): names say which dims are contracted, and al
 _ORDER = 'write x.transpose("b", "a")'
 _DTYPE = 'dtypes are strings or NumPy\'s: "f4", "f8", "i8", np.float32'
 _JOIN = 'write xt.concat([x, y], dim="time"); a new name makes a new dim'
-_NO_LABELS = "it has no labels: pass those that the function computes with, f(x, xt.as_array(x.time))"
+_NO_LABELS = "it has no labels: pass those that the function computes with, f(x, xt.as_array(x.coords['time']))"
 _RETURNED = "it has no values while it is traced; the array that the call returns has values"
 _SUMS = "write xt.zeros(bin=10, dtype=x.dtype).at(bin=index).add(x), or .add(1): updates of one position accumulate"
 _KEY = "write key = xt.random.key(0): functions that draw take a key"

@@ -77,13 +77,13 @@ def numpy_called(function: Any, x: Any, method: str = "__call__") -> ArgumentTyp
 
 
 def _foreign(other: Any) -> bool:
-    """Whether an operand is for somebody else to handle: neither an array nor a number."""
-    return isinstance(other, Mapping) or other is None
+    """Whether an operand is for somebody else to handle, as a Dataset is."""
+    return isinstance(other, Mapping)
 
 
 def _unequal(other: Any) -> bool:
     """Whether no array is equal to it. Python would repeat a text, if `*` were left to that."""
-    return _foreign(other) or isinstance(other, (str, bytes))
+    return _foreign(other) or other is None or isinstance(other, (str, bytes))
 
 
 # What `dir` does not show: for the package itself, and for xarray.

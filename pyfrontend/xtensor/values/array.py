@@ -20,7 +20,7 @@ from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTyp
 from ..base.lacking import is_traced
 from ..base.named import Labelled
 from ..base.ranges import does_not_fit, fits, for_large
-from ..base.refusals import of_others, unnamed
+from ..base.refusals import not_an_array, of_others, unnamed
 from .devices import named
 from .options import current
 from .shared import copies, made_over
@@ -276,6 +276,8 @@ def _as_numpy(data: Any, dtype: dtypes.DType | None, copy: bool | None) -> np.nd
             ) from None
         kind = f"{type(data).__module__}.{type(data).__qualname__}"
         raise ArgumentTypeError(f"xt.array: NumPy cannot read {kind}: {error}") from None
+    if values.dtype == object and not values.ndim and isinstance(data, Iterable) and not isinstance(data, np.ndarray):
+        raise not_an_array(data, "xt.array: ")
     if dtype is None:
         dtype = dtypes.as_dtype(values.dtype) if values.dtype.kind in "biufcV" else _no_dtype(values)
         if isinstance(data, (float, complex, list, tuple)) and not isinstance(data, np.generic):
@@ -336,9 +338,12 @@ _WRITTEN_FOR = {
 
 
 def _wrong_count(names: tuple[str, ...], shape: tuple[int, ...]) -> DimensionError:
+    given = (*names, *(f"dim{i}" for i in range(len(names), len(shape))))[: len(shape)]
+    if len(names) == 1 and len(names[0]) == len(shape) == len(set(names[0])):
+        given = tuple(names[0])  # dims="ij"
     return DimensionError(
         f"{len(names)} dim name{'s' * (len(names) != 1)} {names} for data of shape {shape}: give one name per axis, "
-        f"as in dims={(*names, *(f'dim{i}' for i in range(len(names), len(shape))))[: len(shape)]}"
+        f"as in dims={given}"
     )
 
 
