@@ -11,10 +11,11 @@ from cells.matrices import matrices
 from cells.moves import casts, moves
 from cells.positions import positions, sorting
 from cells.reductions import reductions
+from cells.stencils import stencils
 from cells.views import views
 from cells.windows import products, scans, windows
 
 _MAKERS = (moves, casts, views, elementwise, sizes, special, random, reductions, scans, windows, statistics, positions)
-_MAKERS += (sorting, fourier, products, matrices, conv, gradients)
+_MAKERS += (sorting, fourier, products, matrices, conv, gradients, stencils)
 
 FAMILIES: dict[str, list[Case]] = {make.__name__: list(make()) for make in _MAKERS}

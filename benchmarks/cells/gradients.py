@@ -34,7 +34,8 @@ def _torch(op: Op) -> Any:
     return call
 
 
-def _case(name: str, x: Arg, result: tuple[tuple[int, ...], str], ours: Op, jax: Op, torch: Op) -> Case:
+def gradient_case(name: str, x: Arg, result: tuple[tuple[int, ...], str], ours: Op, jax: Op, torch: Op) -> Case:
+    """The case of the op and its gradient; `result` has the sizes and the dims of what the op gives."""
     sizes, dims = result
     args = x, Arg(sizes, x.dtype, dims)
     return case(f"gradient of {name}", args, ours=_ours(ours), jax=_jax(jax), torch=_torch(torch))
@@ -47,7 +48,7 @@ def gradients() -> Iterator[Case]:
         for name in ("exp", "tanh", "sin", "sqrt", "log1p", "square"):
             # All of them are defined for these numbers.
             op: Op = lambda m, x, name=name: getattr(m, name)(m.abs(x) if name in ("sqrt", "log1p") else x)  # noqa: E731
-            yield _case(name, flat, ((1 << 20,), "a"), op, op, op)
+            yield gradient_case(name, flat, ((1 << 20,), "a"), op, op, op)
         for sizes, axis in (((1024, 1024), 1), ((1024, 1024), 0), ((1 << 18, 4), 1), ((64, 256, 64), 1)):
             yield from _along(Arg(sizes, dtype), axis)
     for n, count in ((4, 10_000), (32, 500)):
@@ -61,7 +62,7 @@ def _along(x: Arg, axis: int) -> Iterator[Case]:
     for name in ("sum", "mean", "max", "var", "prod"):
         torch = {"max": "amax"}.get(name, name)
         extra: dict[str, Any] = {"correction": 0} if name == "var" else {}
-        yield _case(
+        yield gradient_case(
             f"{name} {dim}",
             x,
             left,
@@ -69,7 +70,7 @@ def _along(x: Arg, axis: int) -> Iterator[Case]:
             lambda m, x, name=name: getattr(m, name)(x, axis=axis),  # type: ignore[misc]
             lambda m, x, name=torch, extra=extra: getattr(m, name)(x, axis, **extra),  # type: ignore[misc]
         )
-    yield _case(
+    yield gradient_case(
         f"logsumexp {dim}",
         x,
         left,
@@ -77,7 +78,7 @@ def _along(x: Arg, axis: int) -> Iterator[Case]:
         lambda m, x: jax_nn().logsumexp(x, axis=axis),
         lambda m, x: m.logsumexp(x, axis),
     )
-    yield _case(
+    yield gradient_case(
         f"softmax {dim}",
         x,
         same,
@@ -85,7 +86,7 @@ def _along(x: Arg, axis: int) -> Iterator[Case]:
         lambda m, x: jax_nn().softmax(x, axis=axis),
         lambda m, x: m.softmax(x, axis),
     )
-    yield _case(
+    yield gradient_case(
         f"cumsum {dim}",
         x,
         same,
@@ -93,7 +94,7 @@ def _along(x: Arg, axis: int) -> Iterator[Case]:
         lambda m, x: m.cumsum(x, axis=axis),
         lambda m, x: m.cumsum(x, axis),
     )
-    yield _case(
+    yield gradient_case(
         f"cummax {dim}",
         x,
         same,
@@ -101,7 +102,7 @@ def _along(x: Arg, axis: int) -> Iterator[Case]:
         lambda m, x: lax().cummax(x, axis),
         lambda m, x: m.cummax(x, axis)[0],
     )
-    yield _case(
+    yield gradient_case(
         f"sort {dim}",
         x,
         same,
@@ -113,7 +114,7 @@ def _along(x: Arg, axis: int) -> Iterator[Case]:
         window = tuple(s - 29 if a == axis else s for a, s in enumerate(x.sizes)), same[1]
         for name in ("mean", "max"):
             torch = {"max": "amax"}.get(name, name)
-            yield _case(
+            yield gradient_case(
                 f"rolling {name} of 30 {dim}",
                 x,
                 window,
@@ -128,7 +129,7 @@ def _along(x: Arg, axis: int) -> Iterator[Case]:
 def _of_matrices(a: Arg) -> Iterator[Case]:
     count, n, _ = a.sizes
     for name in ("cholesky", "inv"):
-        yield _case(
+        yield gradient_case(
             name,
             a,
             (a.sizes, "nij"),
@@ -139,9 +140,9 @@ def _of_matrices(a: Arg) -> Iterator[Case]:
     det: Op = lambda m, a: m.linalg.det(a)  # noqa: E731
     log: Op = lambda m, a: m.linalg.slogdet(a)[1]  # noqa: E731
     result = (count,), "n"
-    yield _case("det", a, result, lambda xt, a: xt.linalg.det(a, dims=("i", "j")), det, det)
-    yield _case("slogdet", a, result, lambda xt, a: xt.linalg.slogdet(a, dims=("i", "j"))[1], log, log)
+    yield gradient_case("det", a, result, lambda xt, a: xt.linalg.det(a, dims=("i", "j")), det, det)
+    yield gradient_case("slogdet", a, result, lambda xt, a: xt.linalg.slogdet(a, dims=("i", "j"))[1], log, log)
     values: Op = lambda m, a: m.linalg.eigh(a)[0]  # noqa: E731
     ours: Op = lambda xt, a: xt.linalg.eigh(a, dims=("i", "j"), inner="k")[0]  # noqa: E731
     ours: Op = lambda xt, a: xt.linalg.eigh(a, dims=("i", "j"), inner="k")[0]  # noqa: E731
-    yield _case("eigenvalues", a, ((count, n), "nk"), ours, values, values)
+    yield gradient_case("eigenvalues", a, ((count, n), "nk"), ours, values, values)
