@@ -1,6 +1,6 @@
-// What is computed, element by element, of arrays that are padded with zeros: stencils with an
-// edge, and sums from the derivatives of slices. Each padded array would be filled and read again.
-// Instead, the result is written once, part by part.
+// What is computed, element by element, of arrays that are padded with zeros or concatenated:
+// stencils, and sums from the derivatives of slices. Each such array would be stored and read
+// again. Instead, the result is written once, part by part.
 #include "Simplify/Patterns.h"
 #include "XTensor/Dims.h"
 
@@ -11,6 +11,8 @@ namespace {
 
 /// A tree of more than this is left as it is.
 constexpr size_t kMostTerms = 256;
+/// Of as many arrays a concatenation is cut, such as a roll of two slices.
+constexpr size_t kMostConcatenated = 4;
 /// An array is cut at every end of a term if its parts are no more than this, and read no more than
 /// this for each of its terms: windows one step apart overlap in all pairs.
 constexpr size_t kMostParts = 32, kLeastWork = 64, kWorkPerTerm = 4;
@@ -61,6 +63,16 @@ private:
     auto pad = v.getDefiningOp<PadOp>();
     return pad && isSplat(pad.getValue(), 0) ? pad : PadOp();
   }
+  /// A concatenation of few along the dim that need not be stored: of slices, or read here alone.
+  ConcatOp concatOf(Value v) const {
+    auto concat = v.getDefiningOp<ConcatOp>();
+    bool isFree = concat && concat.getDimAttr() == dim &&
+                  concat.getInputs().size() <= kMostConcatenated &&
+                  (concat->hasOneUse() || llvm::all_of(concat.getInputs(), [](Value x) {
+                     return isa_and_present<SliceOp>(x.getDefiningOp());
+                   }));
+    return isFree ? concat : ConcatOp();
+  }
   /// How far term `v` reaches along the dim; all of it where it is not padded.
   std::optional<Extent> extentOf(Value v) const;
   bool isPadded() const;
@@ -101,7 +113,7 @@ std::optional<Extent> PadTree::extentOf(Value v) const {
   return Extent{0, type.getSize(dim)};
 }
 
-/// Whether a term is padded along the dim, and another one goes on.
+/// Whether a term is padded or concatenated along the dim, and there is another one.
 bool PadTree::isPadded() const {
   int padded = 0, whole = 0;
   for (Value term : terms) {
@@ -110,7 +122,8 @@ bool PadTree::isPadded() const {
     std::optional<Extent> extent = extentOf(term);
     if (!extent)
       return false;
-    ++(extent->to - extent->from < type.getSize(dim) ? padded : whole);
+    bool isWhole = extent->to - extent->from == type.getSize(dim) && !concatOf(term);
+    ++(isWhole ? whole : padded);
   }
   return padded > 0 && padded + whole > 1;
 }
@@ -152,6 +165,16 @@ Value PadTree::partOfTerm(OpBuilder &b, Value v, Extent part) const {
   Extent both{std::max(part.from, extent.from), std::min(part.to, extent.to)};
   if (both.from >= both.to)
     return {};
+  if (ConcatOp concat = concatOf(v)) {
+    int64_t end = 0;
+    for (Value input : concat.getInputs()) {
+      int64_t from = end;
+      end += arrayType(input).getSize(dim);
+      if (from <= part.from && part.to <= end)
+        return b.createOrFold<SliceOp>(loc, input, b.getArrayAttr({dim}), part.from - from,
+                                       part.to - part.from, int64_t(1));
+    }
+  }
   PadOp pad = padOf(v);
   Value x = pad ? pad.getX() : v;
   auto neg = x.getDefiningOp<NegOp>(); // of the part, a sum takes it in
@@ -188,6 +211,10 @@ SmallVector<int64_t> PadTree::endsOfTerms() const {
   for (Value term : terms) {
     Extent extent = *extentOf(term);
     ends.append({extent.from, extent.to});
+    int64_t end = 0;
+    if (ConcatOp concat = concatOf(term))
+      for (Value input : concat.getInputs())
+        ends.push_back(end += arrayType(input).getSize(dim));
   }
   llvm::sort(ends);
   ends.erase(llvm::unique(ends), ends.end());
@@ -249,6 +276,41 @@ Value PadTree::concatenated(PatternRewriter &rewriter) {
   return ConcatOp::create(rewriter, root->getLoc(), parts, dim);
 }
 
+/// The derivative of the padded arrays is simpler than that of their parts, and made of pads.
+bool isDifferentiated(Operation *op) {
+  return op->getParentOfType<PullbackOp>() || op->getParentOfType<PushforwardOp>() ||
+         op->getParentOfType<LinearOp>();
+}
+
+/// Rewrites the largest tree above `op`.
+LogicalResult rewriteAbove(Operation *op, PatternRewriter &rewriter) {
+  SmallVector<Operation *> roots{op};
+  while (Operation *next = roots.size() < kMostTerms ? nextOf(roots.back()) : nullptr)
+    roots.push_back(next);
+  for (Operation *root : llvm::reverse(roots)) {
+    ArrayType type = arrayType(root->getResult(0));
+    PadTree tree(root);
+    if (!type.isFloat() || llvm::is_contained(type.getShape(), 0) || tree.isTooLarge())
+      continue;
+    if (tree.readsMargin())
+      return failure();
+    Value whole = tree.concatenated(rewriter);
+    if (!whole)
+      return failure();
+    rewriter.replaceOp(root, whole);
+    return success();
+  }
+  return failure();
+}
+
+LogicalResult rewriteReaders(Operation *op, PatternRewriter &rewriter) {
+  for (Operation *user : op->getUsers())
+    if (user->getBlock() == op->getBlock() && isElementwise(user) &&
+        succeeded(rewriteAbove(user, rewriter)))
+      return success();
+  return failure();
+}
+
 /// add (pad %a low [0] high [2]), (pad %b low [2] high [0]) ==> concat %a, %b, and where they
 /// overlap, sums of slices; other elementwise ops likewise.
 struct PadsBesideEachOther : OpRewritePattern<PadOp> {
@@ -256,43 +318,20 @@ struct PadsBesideEachOther : OpRewritePattern<PadOp> {
   LogicalResult matchAndRewrite(PadOp op, PatternRewriter &rewriter) const override {
     if (!op.getType().isFloat() || !isSplat(op.getValue(), 0) || isDifferentiated(op))
       return failure();
-    for (Operation *user : op->getUsers())
-      if (user->getBlock() == op->getBlock() && isElementwise(user) &&
-          succeeded(rewriteAbove(user, rewriter)))
-        return success();
-    return failure();
+    return rewriteReaders(op, rewriter);
   }
+};
 
-  /// The derivative of the padded arrays is simpler than that of their parts, and made of pads.
-  static bool isDifferentiated(Operation *op) {
-    return op->getParentOfType<PullbackOp>() || op->getParentOfType<PushforwardOp>() ||
-           op->getParentOfType<LinearOp>();
-  }
-
-  /// Rewrites the largest tree above `op`.
-  static LogicalResult rewriteAbove(Operation *op, PatternRewriter &rewriter) {
-    SmallVector<Operation *> roots{op};
-    while (Operation *next = roots.size() < kMostTerms ? nextOf(roots.back()) : nullptr)
-      roots.push_back(next);
-    for (Operation *root : llvm::reverse(roots)) {
-      ArrayType type = arrayType(root->getResult(0));
-      PadTree tree(root);
-      if (!type.isFloat() || llvm::is_contained(type.getShape(), 0) || tree.isTooLarge())
-        continue;
-      if (tree.readsMargin())
-        return failure();
-      Value whole = tree.concatenated(rewriter);
-      if (!whole)
-        return failure();
-      rewriter.replaceOp(root, whole);
-      return success();
-    }
-    return failure();
+/// add (concat %a, %b), %c ==> concat (add %a, (slice %c)), (add %b, (slice %c))
+struct ConcatsBesideEachOther : OpRewritePattern<ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ConcatOp op, PatternRewriter &rewriter) const override {
+    return isDifferentiated(op) ? failure() : rewriteReaders(op, rewriter);
   }
 };
 
 } // namespace
 
 void xtensor::addPadPatterns(RewritePatternSet &patterns) {
-  patterns.add<PadsBesideEachOther>(patterns.getContext());
+  patterns.add<ConcatsBesideEachOther, PadsBesideEachOther>(patterns.getContext());
 }

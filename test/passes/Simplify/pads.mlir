@@ -190,12 +190,42 @@ func.func @differentiated(%p: !x, %dp: !x) -> !y {
   return %r#1 : !y
 }
 
+!z = !xtensor.array<a: 4, b: 9, f32>
+
+// Concatenations, such as rolls, are cut, too.
+// CHECK-LABEL: func.func @concatenated
+// CHECK-DAG: %[[E:.*]] = xtensor.slice %arg0 [b] offsets [5] sizes [1]
+// CHECK-DAG: %[[M:.*]] = xtensor.slice %arg0 [b] offsets [0] sizes [5]
+// CHECK-DAG: %[[XE:.*]] = xtensor.slice %arg0 [b] offsets [0] sizes [1]
+// CHECK-DAG: %[[XM:.*]] = xtensor.slice %arg0 [b] offsets [1] sizes [5]
+// CHECK-DAG: %[[DE:.*]] = xtensor.sub %[[XE]], %[[E]]
+// CHECK-DAG: %[[DM:.*]] = xtensor.sub %[[XM]], %[[M]]
+// CHECK: %[[D:.*]] = xtensor.concat %[[DE]], %[[DM]] along b
+// CHECK-DAG: %[[L:.*]] = xtensor.slice %arg2 [b] offsets [0] sizes [3]
+// CHECK-DAG: %[[PL:.*]] = xtensor.mul %arg1, %[[L]]
+// CHECK-DAG: %[[R:.*]] = xtensor.slice %arg2 [b] offsets [3] sizes [6]
+// CHECK-DAG: %[[PR:.*]] = xtensor.mul %arg0, %[[R]]
+// CHECK: %[[P:.*]] = xtensor.concat %[[PL]], %[[PR]] along b
+// CHECK: return %[[D]], %[[P]]
+func.func @concatenated(%x: !y, %p: !x, %w: !z) -> (!y, !z) {
+  %0 = xtensor.slice %x [b] offsets [5] sizes [1] strides [1] : !y
+  %1 = xtensor.slice %x [b] offsets [0] sizes [5] strides [1] : !y
+  %2 = xtensor.concat %0, %1 along b : !one, !xtensor.array<a: 4, b: 5, f32>
+  %3 = xtensor.sub %x, %2 : !y, !y
+  %4 = xtensor.concat %p, %x along b : !x, !y
+  %5 = xtensor.mul %4, %w : !z, !z
+  return %3, %5 : !y, !z
+}
+
 // A function of a single one is computed of all of it; others than zeros are there; what lies between neighbours is no
-// part.
+// part; a concatenation of many, or that is stored anyway, is read.
 // CHECK-LABEL: func.func @left_as_they_are
 // CHECK-NOT: xtensor.concat
+// CHECK: xtensor.concat %arg3, %arg3, %arg3, %arg3, %arg3, %arg3 along b
+// CHECK: %[[BOTH:.*]] = xtensor.concat %arg0, %arg1 along b
+// CHECK-NOT: xtensor.concat
 // CHECK: return
-func.func @left_as_they_are(%p: !x, %q: !x, %w: !y) -> (!y, !y, !y) {
+func.func @left_as_they_are(%p: !x, %q: !x, %w: !y, %o: !one) -> (!y, !y, !y, !y, !y, !y) {
   %zero = xtensor.constant dense<0.0> : tensor<f32> as <f32>
   %one = xtensor.constant dense<1.0> : tensor<f32> as <f32>
   %0 = xtensor.pad %p with %zero [b] low [1] high [2] interior [0] : !x, !f
@@ -205,5 +235,9 @@ func.func @left_as_they_are(%p: !x, %q: !x, %w: !y) -> (!y, !y, !y) {
   %4 = xtensor.pad %p with %zero [b] low [1] high [0] interior [1] : !x, !f
   %5 = xtensor.pad %q with %zero [b] low [0] high [1] interior [1] : !x, !f
   %6 = xtensor.add %4, %5 : !y, !y
-  return %1, %3, %6 : !y, !y, !y
+  %7 = xtensor.concat %o, %o, %o, %o, %o, %o along b : !one, !one, !one, !one, !one, !one
+  %8 = xtensor.add %7, %w : !y, !y
+  %9 = xtensor.concat %p, %q along b : !x, !x
+  %10 = xtensor.add %9, %w : !y, !y
+  return %1, %3, %6, %8, %9, %10 : !y, !y, !y, !y, !y, !y
 }

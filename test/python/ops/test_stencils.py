@@ -130,8 +130,10 @@ def test_margins_of_large_pads_hold_the_value() -> None:
         np.testing.assert_array_equal(found.values, want)
 
 
-def shifted(m: Any, x: Any, axis: int, amount: int) -> Any:
-    """Zeros come in at the edge."""
+def shifted(m: Any, x: Any, axis: int, amount: int, edge: str) -> Any:
+    """Zeros come in at the edge, or what goes out at the other one."""
+    if edge == "periodic":
+        return xt.roll(x, {DIMS[axis]: amount}) if m is xt else np.roll(x, amount, axis)
     if m is xt:
         return xt.shift(x, {DIMS[axis]: amount}, fill_value=0.0)
     y = np.zeros_like(x)
@@ -164,15 +166,16 @@ FUNCTIONS = {
 
 
 @pytest.mark.parametrize("sizes", [(5003,), (71, 65), (19, 17, 23), (4, 5, 3), (33,)], ids=str)
+@pytest.mark.parametrize("edge", ["zeros", "periodic"])
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_functions_of_shifts(name: str, sizes: tuple[int, ...]) -> None:
+def test_functions_of_shifts(name: str, edge: str, sizes: tuple[int, ...]) -> None:
     """The value, and both derivatives, near the edges, too."""
     rng = np.random.default_rng(len(name))
     dims = DIMS[: len(sizes)]
     u, w, du, c = (draw(rng, *sizes) for _ in range(4))
 
     def run(m: Any, u: Any, w: Any) -> Any:
-        return FUNCTIONS[name](m, lambda x, axis, k: shifted(m, x, axis % len(sizes), k), u, w)
+        return FUNCTIONS[name](m, lambda x, axis, k: shifted(m, x, axis % len(sizes), k, edge), u, w)
 
     arrays = [xt.array(x, dims) for x in (u, w, du, c)]
     found = xt.jit(lambda u, w: run(xt, u, w))(*arrays[:2]).values
@@ -183,6 +186,25 @@ def test_functions_of_shifts(name: str, sizes: tuple[int, ...]) -> None:
     np.testing.assert_allclose(along, want, atol=1e-6)
     gradient = xt.jit(lambda u, w, c: xt.grad(lambda u: xt.sum(c * run(xt, u, w)))(u))(*arrays[:2], arrays[3]).values
     np.testing.assert_allclose((gradient * du).sum(), (along * c).sum(), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("sizes", [(3, 4), (1, 1, 5), (2, 3, 1, 2), (900, 5000)], ids=str)
+def test_functions_of_concatenations(sizes: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(5)
+    parts, w = [draw(rng, n, 3) for n in sizes], draw(rng, sum(sizes), 3)
+    arrays, w_array = [xt.array(x, ("i", "j")) for x in parts], xt.array(w, ("i", "j"))
+
+    def run(m: Any, parts: Any, w: Any) -> Any:
+        both = xt.concat(parts, "i") if m is xt else np.concatenate(parts)
+        return m.exp(both * w) - 2 * w
+
+    found = xt.jit(lambda parts, w: run(xt, parts, w))(arrays, w_array).values
+    np.testing.assert_allclose(found, run(np, parts, w), rtol=1e-12, atol=1e-12)
+    gradient = xt.jit(xt.grad(lambda parts, w: xt.sum(run(xt, parts, w))))(arrays, w_array)
+    whole = np.concatenate(parts)
+    wanted = np.split(np.exp(whole * w) * w, np.cumsum(sizes)[:-1])
+    for a, b in zip(gradient, wanted, strict=True):
+        np.testing.assert_allclose(a.values, b, rtol=1e-12)
 
 
 @pytest.mark.parametrize("size", [7, 5000])
