@@ -14,6 +14,7 @@ from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, Size
 from ..call.dispatch import op
 from ..labels.xarray import is_dataarray, labels_of
 from ..trace import build
+from ..trace.control import cond
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p
@@ -346,26 +347,45 @@ def polyfit(
     x, y, *rest = (p.cast(v, p.accumulator(dtype)) for v in (x, y, *rest))
     if dim is None and len(x.dims) == 1:
         dim = x.dims[0]
-    dim = dim_of("polyfit", x, dim, "x")
-    dim_of("polyfit", y, dim, "y")
+    along = dim_of("polyfit", x, dim, "x")
+    dim_of("polyfit", y, along, "y")
     sizes = paired_sizes("polyfit", (x, y, *rest))
-    there = build.compare("eq", y, y) if skips("polyfit", skipna) else None
-    if there is not None:
-        y, weight = (build.select(there, v, p.zero(v.dtype)) for v in (y, *(rest or [p.constant(1, y.dtype)])))
-        rest = [weight]
     check_name(degree_dim)
     if degree_dim in sizes:
         raise fail(DimensionError, "polyfit", f"the new dim {degree_dim!r} is there already", x, y,
                    instead='Name it otherwise: degree_dim="power"')  # fmt: skip
-    powers = p.constant(1, x.dtype)
-    columns = [extend(powers, sizes, x.dims)]
-    columns[0] = extend(powers, {d: size_of(x, d) for d in x.dims}, x.dims)
+
+    order = tuple(dict.fromkeys([degree_dim, *(d for v in (x, y, *rest) for d in v.dims if d != along)]))
+
+    def of_all(x: Tracer, y: Tracer, *weights: Tracer) -> Tracer:
+        return _fitted(x, y, weights, degree, along, degree_dim)
+
+    def of_those(x: Tracer, y: Tracer, *weights: Tracer) -> Tracer:
+        there = build.compare("eq", y, y)
+        y, weight = (build.select(there, v, p.zero(v.dtype)) for v in (y, *(weights or [p.constant(1, y.dtype)])))
+        found = _fitted(x, y, (weight,), degree, along, degree_dim)
+        return reorder(
+            build.select(build.reduce("any", there, (along,)), found, p.constant(np.nan, found.dtype)), order
+        )
+
+    found: Tracer
+    if skips("polyfit", skipna):  # all series share one matrix, if they have all samples
+        whole = build.reduce("all", build.compare("eq", y, y), y.dims)
+        found = cond(whole, lambda *args: reorder(of_all(*args), order), of_those, (x, y, *rest))
+    else:
+        found = of_all(x, y, *rest)
+    return p.cast(found, dtype)
+
+
+def _fitted(x: Tracer, y: Tracer, weights: Sequence[Tracer], degree: int, dim: str, degree_dim: str) -> Tracer:
+    """The coefficients of the polynomial that fits all samples."""
+    columns = [extend(p.constant(1, x.dtype), {d: size_of(x, d) for d in x.dims}, x.dims)]
     for _ in range(degree):
         columns.append(build.binary("mul", columns[-1], x))
     parts = [extend(c, {degree_dim: 1}, (degree_dim, *x.dims)) for c in reversed(columns)]
     matrix = parts[0] if len(parts) == 1 else build.concat(parts, degree_dim)
-    if rest:
-        matrix, y = build.binary("mul", matrix, rest[0]), build.binary("mul", y, rest[0])
+    for weight in weights:
+        matrix, y = build.binary("mul", matrix, weight), build.binary("mul", y, weight)
     # Columns of one length make the tolerance of the inverse that of the polynomial, whatever the unit of x.
     length = build.unary("sqrt", build.reduce("sum", build.binary("mul", matrix, matrix), (dim,)))
     length = build.select(build.compare("eq", length, p.zero(x.dtype)), p.constant(1, x.dtype), length)
@@ -373,10 +393,7 @@ def polyfit(
     order = dict.fromkeys([degree_dim, *matrix.dims, *y.dims])
     found = contract([inverse, y], (dim,), tuple(order))
     order = dict.fromkeys([degree_dim, *(d for d in order if d != dim)])
-    found = build.binary("div", found, length)
-    if there is not None:
-        found = build.select(build.reduce("any", there, (dim,)), found, p.constant(np.nan, found.dtype))
-    return p.cast(reorder(found, tuple(order)), dtype)
+    return reorder(build.binary("div", found, length), tuple(order))
 
 
 def _degree_instead(dim: str, places: Sequence[str], coefficients: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import Any
 
 import numpy as np
@@ -425,6 +426,25 @@ def test_a_fit_leaves_out_nan_as_xarray_does() -> None:
     assert np.isnan(xt.polyfit(x.t, x, 2).values).all()
     places = xt.array(t, "t")
     check_gradients(lambda y: xt.polyfit(places, y, 1, skipna=True), (xt.array(y[:, 1], "t"),), order=1)
+
+
+@pytest.mark.parametrize("weights", [None, ("t",), ("t", "b")])
+def test_series_without_nan_share_one_matrix(weights: tuple[str, ...] | None) -> None:
+    """Also where NaN would be left out: the program has a matrix for all series, and one for each."""
+    rng = np.random.default_rng(0)
+    t, y = xt.array(rng.random(6), "t"), xt.array(rng.normal(size=(6, 3)), ("t", "c"))
+    w = None if weights is None else xt.array(rng.random((6, 2)[: len(weights)]) + 0.5, weights)
+    f = xt.jit(lambda t, y: xt.polyfit(t, y, 1, w=w, skipna=True))
+    matrices = re.findall(r"xtensor.pinv .*<(.*)>", f.lower(t, y).as_text("traced"))
+    assert sorted("c: 3" in matrix for matrix in matrices) == [False, True]
+    want = xt.polyfit(t, y, 1, w=w)
+    holes = xt.where(xt.array(np.eye(6, 3), ("t", "c")) > 0, np.nan, y)
+    assert f(t, y).dims == f(t, holes).dims
+    np.testing.assert_allclose(f(t, y).transpose(*want.dims).values, want.values, rtol=1e-12)
+    check_gradients(f, (t, y), order=1)
+    with_one = xt.concat([y.isel(c=[0, 1]), y.isel(c=[2]) + xt.array([0.0, np.nan, 0, 0, 0, 0], "t")], "c")
+    kept = f(t, with_one).transpose(*want.dims).isel(c=[0, 1])
+    np.testing.assert_allclose(kept.values, want.isel(c=[0, 1]).values, rtol=1e-9, atol=1e-12)
 
 
 def test_options_forbid_weights_and_means_of_other_dims() -> None:
