@@ -189,6 +189,7 @@ def shift(
     Raises:
         DimensionError: `x` does not have a dim that is named.
         DTypeError: bools are moved without `fill_value`: they cannot be NaN.
+        ArgumentError: the call moves no dim but gives `fill_value`, and `x` has a dim of this name.
 
     Example:
     >>> xt.shift(xt.array([1.0, 2.0, 3.0], "time"), time=1)
@@ -477,7 +478,8 @@ def pad(
 
     Raises:
         DimensionError: `x` does not have a dim that is named.
-        ArgumentError: a width is negative, or `mode` is another one.
+        ArgumentError: a width is negative, or `mode` is another one. Or the call pads no dim but gives
+            `constant_values`, and `x` has a dim of this name.
         DTypeError: integers are padded by a float.
 
     Example:
