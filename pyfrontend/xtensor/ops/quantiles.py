@@ -29,6 +29,8 @@ _CONTINUOUS = {
     "median_unbiased": (1 / 3, 1 / 3),
     "normal_unbiased": (3 / 8, 3 / 8),
 }
+# The method of `median`, which is not one of users: the mean of the two middle ones, for which NumPy rounds otherwise.
+MIDDLE = "middle"
 # As many elements as the compiler sorts in registers: one more place of them costs little.
 _SHORT_ROW = 32
 METHODS = (
@@ -55,7 +57,7 @@ def median(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> 
     [2. 4.]
     """
     x = as_tracer(x)
-    return _quantiles("median", x, dims_of("median", x, dim), [0.5], skips("median", skipna))[0]
+    return _quantiles("median", x, dims_of("median", x, dim), [0.5], skips("median", skipna), MIDDLE)[0]
 
 
 @op(
@@ -147,7 +149,7 @@ def _quantiles(
     found = []
     for level in levels:
         if not skipna and is_static(x, dim) and not isinstance(level, Amount):
-            y = _between(x, dim, order, _position(method, int(x.sizes[dim]), level))
+            y = _between(x, dim, order, _position(method, int(x.sizes[dim]), level), method)
         else:
             y = at_level(x, dim, order, number, level, method)
         if not skipna:
@@ -198,11 +200,13 @@ def _choice(condition: Any, x: Any, y: Any) -> Any:
     return build.select(condition, x, y) if isinstance(condition, Tracer) else x if condition else y
 
 
-def _between(x: Tracer, dim: str, order: Tracer, position: float) -> Tracer:
+def _between(x: Tracer, dim: str, order: Tracer, position: float, method: str) -> Tracer:
     """The value at a position between two that are known."""
     low = math.floor(position)
     y = _place(x, dim, order, low)
-    return y if low == position else _mix(y, _place(x, dim, order, low + 1), p.constant(position - low, x.dtype))
+    if low == position:
+        return y
+    return _mix(y, _place(x, dim, order, low + 1), p.constant(position - low, x.dtype), method)
 
 
 def _place(x: Tracer, dim: str, order: Tracer, position: int) -> Tracer:
@@ -224,17 +228,27 @@ def at_level(
         return build.gather("clip", x, {dim: build.gather("clip", order, {dim: at})})
 
     below, above = value(low), value(build.unary("ceil", exact))
-    y = _mix(below, above, p.cast(build.binary("sub", exact, low), x.dtype))
+    y = _mix(below, above, p.cast(build.binary("sub", exact, low), x.dtype), method)
     nothing = build.compare("eq", number, p.constant(0, p.I8))
     return build.select(nothing, p.constant(np.nan, x.dtype), y)
 
 
-def _mix(a: Tracer, b: Tracer, t: Tracer) -> Tracer:
-    """a + (b - a) t as NumPy rounds it: from the nearer end; between equal infinities, those."""
+def _mix(a: Tracer, b: Tracer, t: Tracer, method: str) -> Tracer:
+    """Between `a` and `b`, which are in order, as NumPy rounds it where that is finite: a + (b - a) t, from the nearer
+    end, or the mean for the median. Where b - a or a + b is not finite, the sum of both shares, which may be: infinite
+    neighbours count, and large ones do not overflow."""
+    if method == MIDDLE:
+        half = p.constant(0.5, a.dtype)
+        both = build.binary("add", a, b)
+        halves = build.binary("add", build.binary("mul", a, half), build.binary("mul", b, half))
+        # Of small numbers, halves would lose a bit.
+        return build.select(build.unary("isinf", both), halves, build.binary("mul", both, half))
     gap = build.binary("sub", b, a)
     near = build.binary("add", a, build.binary("mul", gap, t))
     rest = build.binary("sub", p.constant(1, a.dtype), t)
     far = build.binary("sub", b, build.binary("mul", gap, rest))
     y = build.select(build.compare("ge", t, p.constant(0.5, a.dtype)), far, near)
+    shares = build.binary("add", build.binary("mul", a, rest), build.binary("mul", b, t))
+    y = build.select(build.unary("isinf", gap), shares, y)
     endless = build.binary("and", build.compare("eq", a, b), build.unary("isinf", a))
     return build.select(endless, a, y)

@@ -15,7 +15,7 @@ from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import extend, fail, flat_name, reorder, skips
-from .quantiles import at_level, checked_levels, levels_of
+from .quantiles import MIDDLE, at_level, checked_levels, levels_of
 from .segments import Groups, present
 from .types import Array, ArrayLike, Dims
 
@@ -43,7 +43,7 @@ def segment_median(
     <xtensor.Array (season: 2) float64>
     [2.  2.5]
     """
-    return _quantiles("segment_median", x, codes, num_groups, [0.5], dim, into, "linear", skipna)[0]
+    return _quantiles("segment_median", x, codes, num_groups, [0.5], dim, into, MIDDLE, skipna)[0]
 
 
 @op(

@@ -3,6 +3,7 @@ elements that the stable order puts in place."""
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from against import DTYPES, examples, named, ours, same, several, values
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from xtensor.ops.quantiles import METHODS
 
 FLOATS = ("f4", "f8")
 
@@ -246,6 +248,56 @@ def test_order_statistics_of_everything() -> None:
         xt.median(xt.zeros(a=0))
     with pytest.raises(xt.ArgumentError, match="from 0 to 1"):
         xt.quantile(x, 1.5)
+
+
+MEDIANS = {
+    "median": xt.median,
+    "skipna": lambda x, dim: xt.median(x, dim, skipna=True),
+    "segments": lambda x, dim: xt.segment_median(x, 0 * xt.arange(x.sizes[dim], dim=dim), 1),
+    "rolling": lambda x, dim: x.rolling({dim: x.sizes[dim]}).median().isel({dim: -1}),
+    "coarsen": lambda x, dim: x.coarsen({dim: x.sizes[dim]}).median(),
+}
+
+
+@pytest.mark.parametrize(("dtype", "exponent"), [("f8", 1023), ("f4", 127), ("bfloat16", 127), ("f2", 15)])
+@pytest.mark.parametrize("name", MEDIANS)
+def test_median_of_large_and_infinite_neighbours(name: str, dtype: str, exponent: int) -> None:
+    most, inf = 1.5 * 2.0**exponent, np.inf
+    rows = {
+        (1, inf): inf, (-inf, 1): -inf, (inf, inf): inf, (-inf, inf): np.nan, (1, 2, inf, inf): inf,
+        (-most, most): 0, (most, most): most, (-most, -most): -most, (-most, 0, most): 0,
+    }  # fmt: skip
+    for row, want in rows.items():
+        got = MEDIANS[name](xt.array(row, "a", dtype=dtype), "a")
+        np.testing.assert_array_equal(np.ravel(got.astype("f8").values), [want], str(row))
+
+
+def test_median_rounds_as_numpy() -> None:
+    small, drawn = np.array([[5e-324, 5e-324], [5e-324, 1.5e-323]]), values((40, 6), "f8", 4)
+    for x in (small, drawn * 1e-310, drawn * 1e300, drawn):
+        for got in within(lambda t: xt.median(t, "b"), xt.array(x, ("a", "b"))):
+            np.testing.assert_array_equal(got.values, np.median(x, 1))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_quantile_between_large_and_infinite_neighbours(method: str) -> None:
+    rows = [[1, np.inf], [-np.inf, 1], [np.inf, np.inf], [-np.inf, -np.inf, 1, 2], [-1.7e308, 1.7e308], [-3e38, 0, 3e38]]
+    for row, q, skipna in itertools.product(rows, (0.0, 0.25, 0.5, 0.75, 1.0), (False, True)):
+        with np.errstate(all="ignore"):
+            want = np.quantile(np.array(row, "f8"), q, method=method)
+        got = xt.quantile(xt.array(row, "a", dtype="f8"), q, method=method, skipna=skipna).item()
+        assert not np.isnan(got), (row, q)
+        # Where NumPy's is finite, or an infinite neighbour counts and not 0 * inf.
+        if np.isfinite(want) or np.isinf(want) and np.isinf(row).any():
+            np.testing.assert_allclose(got, want, rtol=1e-15, err_msg=str((row, q)))
+
+
+def test_gradient_of_a_median_of_large_neighbours() -> None:
+    for row in ([-1.7e308, 1.7e308], [1.7e308, 1.7e308], [1.0, np.inf], [1.0, 2.0]):
+        for f in (xt.median, lambda x: xt.quantile(x, 0.5), lambda x: xt.median(x, skipna=True)):
+            x = xt.array(row, "a")
+            assert xt.grad(f)(x).values.tolist() == [0.5, 0.5]
+            assert xt.jvp(f, (x,), (xt.array([2.0, 4.0], "a"),))[1].item() == 3
 
 
 @examples(60)
