@@ -15,7 +15,7 @@ from ..trace.tracer import Tracer
 from ..values.array import from_values
 from . import promotion as p
 from .arguments import dims_of, fail, integer, is_static, number
-from .moving import read_positions, rolled
+from .moving import rolled, rolled_by
 from .types import Array, ArrayLike, Dims
 
 
@@ -78,9 +78,8 @@ def _shifted(name: str, x: ArrayLike, dim: Dims, inverse: bool) -> Tracer:
     x = as_tracer(x)
     for d in dims_of(name, x, dim):
         if is_static(x, d):
-            n = int(x.sizes[d])
-            by = -(n // 2) if inverse else n // 2
-            x = read_positions(x, d, np.roll(np.arange(n), by)) if n > 1 else x
+            half = int(x.sizes[d]) // 2
+            x = rolled_by(x, d, -half if inverse else half)
         else:
             x = rolled(x, d, inverse)
     return x

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -43,6 +43,8 @@ from .types import Array, ArrayLike, Dims
 
 # Positions known while tracing are read as at most this many slices; more of them as a gather.
 MOST_SLICES = 16
+# (start, step, length) of positions.
+Run: TypeAlias = tuple[int, int, int]
 # Beyond any array; positions that far are computed without overflow.
 FARTHEST = 2**62
 
@@ -50,29 +52,37 @@ FARTHEST = 2**62
 def read_positions(x: Tracer, dim: str, positions: np.ndarray) -> Tracer:
     """The elements of `x` at positions known while tracing (none negative or out of range)."""
     runs = _runs(positions)
-    if len(runs) > MOST_SLICES:
+    if runs is None:
         return build.gather("clip", x, {dim: build.constant(positions.astype("i8"), (dim,))})
-    return join([_read_run(x, dim, *run) for run in runs], dim)
+    return _read_runs(x, dim, runs)
 
 
-def _runs(positions: np.ndarray) -> list[tuple[int, int, int]]:
-    """(start, step, length) of the regular pieces that the positions consist of."""
-    values = [int(i) for i in positions]
-    if not values:
+def _runs(positions: np.ndarray) -> list[Run] | None:
+    """The regular pieces that the positions consist of, or None where there are more than `MOST_SLICES`."""
+    count = len(positions)
+    if not count:
         return [(0, 1, 0)]
-    runs: list[tuple[int, int, int]] = []
+    steps = np.diff(positions.astype("i8"))
+    # Where a step differs from the one before: at most twice for each piece.
+    changes = np.flatnonzero(steps[1:] != steps[:-1]) + 1
+    if len(changes) > 2 * MOST_SLICES:
+        return None
+    runs: list[Run] = []
     i = 0
-    while i < len(values):
-        step = values[i + 1] - values[i] if i + 1 < len(values) else 1
-        j = i + 1
-        while j < len(values) and values[j] - values[j - 1] == step:
-            j += 1
+    while i < count:
+        step = int(steps[i]) if i + 1 < count else 1
+        later = changes[changes > i]
+        j = int(later[0]) + 1 if len(later) else count
         # Two elements far apart start a run of one, so that the second may start a longer one.
-        if j - i == 2 and j < len(values) and step not in (-1, 0, 1):
+        if j - i == 2 and j < count and step not in (-1, 0, 1):
             j = i + 1
-        runs.append((values[i], step if j - i > 1 else 1, j - i))
+        runs.append((int(positions[i]), step if j - i > 1 else 1, j - i))
         i = j
-    return runs
+    return runs if len(runs) <= MOST_SLICES else None
+
+
+def _read_runs(x: Tracer, dim: str, runs: Iterable[Run]) -> Tracer:
+    return join([_read_run(x, dim, *run) for run in runs], dim)
 
 
 def _read_run(x: Tracer, dim: str, start: int, step: int, length: int) -> Tracer:
@@ -127,10 +137,15 @@ def _roll(x: ArrayLike, shifts: dict[str, int], /) -> Array:
         if not is_static(x, dim) or isinstance(shift_, Amount):
             y = _rolled(y, dim, shift_)
             continue
-        size = int(x.sizes[dim])
-        if size and shift_ % size:
-            y = read_positions(y, dim, np.roll(np.arange(size), shift_ % size))
+        y = rolled_by(y, dim, shift_)
     return build.labelled(y, x)
+
+
+def rolled_by(x: Tracer, dim: str, amount: int) -> Tracer:
+    """`x` moved along a dim of a size known while tracing."""
+    size = int(x.sizes[dim])
+    by = amount % size if size else 0
+    return _read_runs(x, dim, [(size - by, 1, by), (0, 1, size - by)]) if by else x
 
 
 def _rolled(x: Tracer, dim: str, amount: int | Amount) -> Tracer:
@@ -557,11 +572,34 @@ def _pad(x: ArrayLike, widths: dict[str, Any], mode: str, constant_values: Any, 
         size = static_size("pad", x, dim)
         if size == 0 and low + high:
             raise fail(SizeError, "pad", f"dim {dim!r} is empty: mode {mode!r} has nothing to read", x)
-        positions = np.arange(size)
-        if low + high:
-            positions = np.pad(positions, (low, high), mode=mode)  # type: ignore[call-overload]
-        x = build.labelled(read_positions(x, dim, positions), x, {dim: ("pad", low, high, mode)})
+        x = build.labelled(_padded(x, dim, low, high, mode), x, {dim: ("pad", low, high, mode)})
     return x
+
+
+def _padded(x: Tracer, dim: str, low: int, high: int, mode: str) -> Tracer:
+    """`x` with `low` and `high` of its own elements before and after a dim that is not empty."""
+    size = int(x.sizes[dim])
+    if mode == "reflect" and size == 1:
+        mode = "edge"
+    period = size - 1 if mode == "reflect" else size
+    if mode != "edge" and (low + high) // period > MOST_SLICES:
+        at = build.binary("sub", build.iota(dim, low + size + high, p.I8), p.constant(low, p.I8))
+        return _read(x, dim, _mirrored(mode, at, p.constant(size, p.I8)))
+
+    def beyond(first: int, last: int) -> Iterator[Run]:
+        if mode == "edge" and first < last:
+            yield (0 if first < 0 else size - 1), 0, last - first
+            return
+        while first < last:
+            turn, offset = divmod(first, period)
+            length = min(period - offset, last - first)
+            if mode == "wrap" or turn % 2 == 0:
+                yield offset, 1, length
+            else:
+                yield size - 1 - offset, -1, length
+            first += length
+
+    return _read_runs(x, dim, [*beyond(-low, 0), (0, 1, size), *beyond(size, size + high)])
 
 
 def _pair(x: Any, dim: str, width: Any) -> tuple[int, int]:

@@ -182,6 +182,47 @@ def test_pad_further_than_the_array(mode: str) -> None:
         )
 
 
+LONG_MOVES = {
+    "roll": lambda x: xt.roll(x, t=-3),
+    "fftshift": lambda x: xt.fft.fftshift(x),
+    **{mode: lambda x, mode=mode: xt.pad(x, t=(3, 5), mode=mode) for mode in ("edge", "wrap", "symmetric", "reflect")},
+}
+
+
+@pytest.mark.parametrize("name", LONG_MOVES)
+def test_the_program_of_a_move_does_not_grow_with_the_dim(name: str) -> None:
+    x = xt.spec(t=2**31, dtype="int8")  # a list of its positions takes 16 GB
+    text = xt.jit(LONG_MOVES[name]).lower(x).as_text("traced")
+    assert "xtensor.slice" in text and "xtensor.gather" not in text
+    assert len(text) < 2500
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize("mode", ["edge", "wrap", "symmetric", "reflect"])
+def test_pad_a_short_dim_far(mode: str, size: int) -> None:
+    v, widths = np.arange(2.0 * size).reshape(size, 2), (1000, 1500)
+    pad = xt.jit(lambda x: xt.pad(x, {"t": widths}, mode=mode))
+    x = xt.array(v, dims=("t", "b"))
+    np.testing.assert_array_equal(pad(x).values, np.pad(v, (widths, (0, 0)), mode=mode))
+    assert len(pad.lower(x).as_text("traced")) < 2500
+
+
+def test_positions_that_are_read_as_slices() -> None:
+    x = np.arange(100.0)
+    for places, runs in {
+        (0, 1, 2, 3): 1, (3, 2, 1, 0): 1, (5, 5, 5): 1, (0, 2, 4, 90, 91, 92): 2, (0, 50, 51, 52): 2, (7,): 1, (): 1,
+        tuple(range(40, 100)) + tuple(range(40)): 2, tuple(range(0, 100, 3)) + (1, 2) * 3: 4,
+    }.items():  # fmt: skip
+        read = xt.jit(lambda x, places=places: x.isel(t=np.array(places, int)))
+        np.testing.assert_array_equal(read(xt.array(x, "t")).values, x[list(places)])
+        text = read.lower(xt.array(x, "t")).as_text("traced")
+        assert text.count("xtensor.slice") == runs, places
+    drawn = np.random.default_rng(0).integers(0, 100, 60)
+    read = xt.jit(lambda x: x.isel(t=drawn))
+    np.testing.assert_array_equal(read(xt.array(x, "t")).values, x[drawn])
+    assert "xtensor.gather" in read.lower(xt.array(x, "t")).as_text("traced")
+
+
 def test_pad_values() -> None:
     peer = example()
     for values in (7, (1, 2), {"a": 5, "b": (3, 4)}, np.nan):
