@@ -19,13 +19,13 @@ from .fourier import Sizes, along, check_norm, real_operand, resized, wanted_siz
 from .types import Array, ArrayLike, Dims
 
 # Up to here, factors are constants of the program; beyond, they are computed by it.
-_CONSTANTS = 1 << 16
+CONSTANTS = 1 << 16
 
 
 def _factors(x: Tracer, dim: str, n: int, first: float, step: float) -> Tracer:
     """exp(i pi (first + step k)) for k = 0, 1 .. n - 1 along `dim`."""
     of = dtypes.complex_of(x.dtype)
-    if n <= _CONSTANTS:
+    if n <= CONSTANTS:
         return build.constant(np.exp(1j * np.pi * (first + step * np.arange(n))).astype(of), (dim,))
     angle = build.binary(
         "add", build.binary("mul", p.cast(build.iota(dim, n), x.dtype), p.constant(math.pi * step, x.dtype)),
@@ -58,7 +58,14 @@ def _alternating(x: Tracer, dim: str) -> Tracer:
 
 def _at(x: Tracer, dim: str, positions: tuple[int, ...], by: float) -> Tracer:
     """`x` times `by` at some positions."""
-    weights = np.ones(int(x.sizes[dim]))
+    size = int(x.sizes[dim])
+    if size > CONSTANTS:
+        places = build.iota(dim, size)
+        for i in positions:
+            there = build.compare("eq", places, p.constant(range(size)[i], p.I8))
+            x = build.select(there, _scaled(x, by), x)
+        return x
+    weights = np.ones(size)
     weights[list(positions)] = by
     return build.binary("mul", x, build.constant(weights.astype(x.dtype), (dim,)))
 

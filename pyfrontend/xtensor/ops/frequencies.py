@@ -15,11 +15,13 @@ from ..trace.tracer import Tracer
 from ..values.array import from_values
 from . import promotion as p
 from .arguments import dims_of, fail, integer, is_static, number
+from .cosines import CONSTANTS
 from .moving import rolled, rolled_by
 from .types import Array, ArrayLike, Dims
 
 
-def _frequencies(name: str, positions: np.ndarray, n: int, dim: str | None, d: float, dtype: Any) -> Array:
+def _frequencies(name: str, n: int, dim: str | None, d: float, dtype: Any, half: bool) -> Array:
+    """0, 1, .., -2, -1 over n d, or the half of them that are not below 0, n // 2 among them."""
     if dim is None:
         raise fail(ArgumentTypeError, name, "dim= is missing, the name of the new dim", instead='Write dim="frequency"')
     check_name(dim)
@@ -29,6 +31,16 @@ def _frequencies(name: str, positions: np.ndarray, n: int, dim: str | None, d: f
     wanted = p.default_float() if dtype is None else np.dtype(dtype)
     if wanted.kind != "f":
         raise fail(DTypeError, name, f"frequencies are floats, not {wanted.name}")
+    size = n // 2 + 1 if half else n
+    if tracing() and size > CONSTANTS:
+        at = build.iota(dim, size, p.I8)
+        if not half:
+            back = build.binary("sub", at, p.constant(n, p.I8))
+            at = build.select(build.compare("lt", at, p.constant((n + 1) // 2, p.I8)), at, back)
+        return p.cast(build.binary("div", p.cast(at, p.F8), p.constant(n * spacing, p.F8)), wanted)
+    positions = np.arange(size, dtype=p.F8)
+    if not half:
+        positions[(n + 1) // 2 :] -= n
     values = (positions / (n * spacing)).astype(wanted)
     return build.constant(values, (dim,)) if tracing() else from_values(values, (dim,))
 
@@ -55,7 +67,7 @@ def fftfreq(n: int, /, d: float = 1.0, *, dim: str | None = None, dtype: Any = N
     [ 0.   0.5 -1.  -0.5]
     """
     count = _count("fft.fftfreq", n)
-    return _frequencies("fft.fftfreq", np.fft.fftfreq(count, 1 / count), count, dim, d, dtype)
+    return _frequencies("fft.fftfreq", count, dim, d, dtype, False)
 
 
 def rfftfreq(n: int, /, d: float = 1.0, *, dim: str | None = None, dtype: Any = None) -> Array:
@@ -71,7 +83,7 @@ def rfftfreq(n: int, /, d: float = 1.0, *, dim: str | None = None, dtype: Any = 
     [0.  0.5 1. ]
     """
     count = _count("fft.rfftfreq", n)
-    return _frequencies("fft.rfftfreq", np.arange(count // 2 + 1.0), count, dim, d, dtype)
+    return _frequencies("fft.rfftfreq", count, dim, d, dtype, True)
 
 
 def _shifted(name: str, x: ArrayLike, dim: Dims, inverse: bool) -> Tracer:

@@ -255,6 +255,19 @@ def test_frequencies() -> None:
     assert xt.fft.fftfreq(4, dim="k", dtype="f4").dtype == "f4"
 
 
+def test_the_program_of_many_frequencies_does_not_hold_them() -> None:
+    for n in (200_001, 1 << 18):
+        for mine, theirs in ((xt.fft.fftfreq, sf.fftfreq), (xt.fft.rfftfreq, sf.rfftfreq)):
+            f = xt.jit(lambda n=n, mine=mine: mine(n, 0.3, dim="k"))
+            np.testing.assert_allclose(f().values, theirs(n, 0.3), rtol=4e-16)
+            np.testing.assert_array_equal(f().values, mine(n, 0.3, dim="k").values)
+            assert len(f.lower().as_text("traced")) < 2500
+    cosines = xt.jit(lambda x: xt.fft.dct(x, "t", norm="ortho"))
+    x = np.random.default_rng(0).normal(size=1 << 17)
+    np.testing.assert_allclose(cosines(xt.array(x, "t")).values, sf.dct(x, norm="ortho"), atol=1e-9)
+    assert len(cosines.lower(xt.array(x, "t")).as_text("traced")) < 5000
+
+
 def test_labels_of_other_dims_stay_and_shifted_ones_move() -> None:
     x = xr.DataArray(np.ones((2, 4)), dims=("b", "t"), coords={"b": [5, 6], "t": [0, 1, 2, 3]})
     assert list(xt.fft.rfft(x, "t").coords) == list(xt.fft.fft(x, "t").coords) == ["b"]
