@@ -55,6 +55,11 @@ def _is_int(x: Any) -> bool:
     return True
 
 
+def is_flag(x: Any) -> bool:
+    """Whether `x` says yes or no. A word such as "no" does not: it is true in Python."""
+    return isinstance(x, (bool, np.bool_)) or (isinstance(x, int) and x in (0, 1))
+
+
 def _are_names(x: Any) -> bool:
     return isinstance(x, (tuple, list)) and all(isinstance(d, str) for d in x)
 
@@ -63,7 +68,7 @@ def _are_names(x: Any) -> bool:
 _NAMES = 'a tuple of names of dims, such as ("row", "col")'
 _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "None": ("None", lambda x: x is None),
-    "bool": ("True or False", lambda x: isinstance(x, (bool, np.bool_)) or (isinstance(x, int) and x in (0, 1))),
+    "bool": ("True or False", is_flag),
     "int": ("an int", _is_int),
     "float": ("a number", _is_number),
     "str": ("a string", lambda x: isinstance(x, str)),
@@ -81,7 +86,36 @@ def _other_kind(annotation: str, value: Any) -> str | None:
     known = [kind for kind in kinds if kind is not None]
     if len(known) < len(kinds) or any(fits(value) for _, fits in known):
         return None
-    return " or ".join(words for words, _ in known)
+    return " or ".join(words for words, _ in known).replace("True or False or", "True, False or")
+
+
+_FLAGS = ("bool", "bool | None")
+
+
+class Flags:
+    """The parameters of a function that are True or False, or None."""
+
+    __slots__ = ("kinds", "places")
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        self.kinds = {k: str(kind) for k, kind in getattr(fn, "__annotations__", {}).items() if str(kind) in _FLAGS}
+        self.kinds.pop("return", None)
+        code = fn.__code__ if self.kinds else None
+        positional = code.co_varnames[: code.co_argcount] if code else ()
+        self.places = [(i, k) for i, k in enumerate(positional) if k in self.kinds]
+
+    def check(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        for k, kind in self.kinds.items():
+            if k in kwargs:
+                self._check(name, k, kind, kwargs[k])
+        for i, k in self.places:
+            if i < len(args):
+                self._check(name, k, self.kinds[k], args[i])
+
+    @staticmethod
+    def _check(name: str, parameter: str, kind: str, value: Any) -> None:
+        if value is not True and value is not False and (wanted := _other_kind(kind, value)):
+            raise ArgumentTypeError(f"xt.{name}: {parameter} is {wanted}, not {in_words(value)}")
 
 
 def in_words(x: Any) -> str:
@@ -456,9 +490,13 @@ def checked(fn: Callable[P, R], trim: bool = True, name: str | Callable[..., str
     def called(args: Sequence[Any]) -> str:
         return name(*args[:1]) if callable(name) else name or fn.__name__
 
+    flags = Flags(fn)
+
     @functools.wraps(fn)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
+            if flags.kinds:
+                flags.check(called(args), args, kwargs)
             return fn(*args, **kwargs)
         except Error as error:
             error.of(called(args), (*args, *kwargs.values()))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 import numpy as np
 
 from .. import _native
-from ..base.calls import checked, misfit
+from ..base.calls import Flags, checked, misfit
 from ..base.dims import brief, ordered
 from ..base.errors import ArgumentTypeError, Error
 from ..base.lacking import lacks, ufunc_method_instead
@@ -100,6 +100,7 @@ class _Eager:
         "amounts",
         "decide",
         "each_size",
+        "flags",
         "fn",
         "function",
         "history",
@@ -128,6 +129,7 @@ class _Eager:
         self.sizes = sizes
         self.each_size = each_size
         self.parameters = Parameters(fn)
+        self.flags = Flags(fn)
         self.name = name or fn.__name__.lstrip("_")
         room = fn.__module__.removeprefix("xtensor.")
         if room.partition(".")[0] in ("linalg", "nn", "signal") and fn.__module__ != room:
@@ -168,6 +170,8 @@ class _Eager:
     def inline(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """The body, as a part of what is being traced."""
         before = local.op
+        if self.flags.kinds:
+            self.flags.check(self.name, args, kwargs)
         local.op = before or self.name
         try:
             result = self.fn(*args, **kwargs)

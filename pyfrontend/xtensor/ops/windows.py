@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _native
-from ..base.calls import call_with, check_methods
+from ..base.calls import call_with, check_methods, in_words, is_flag
 from ..base.dims import brief, check_name, unknown
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
 from ..base.lacking import lacks, methods_of
@@ -545,6 +545,10 @@ def rolling(
     [nan  2.  4.  7.]
     """
     array = array_of(x)
+    for each in center.values() if isinstance(center, Mapping) else [center]:
+        if not is_flag(each):
+            told = f"center is True, False or a dict of them, not {in_words(each)}"
+            raise fail(ArgumentTypeError, "rolling", told, array)
     if windows is None and window is None and set(keywords) == {"dim", "window"}:
         windows, window = keywords.pop("dim"), keywords.pop("window")
     if isinstance(windows, str):

@@ -56,9 +56,7 @@ class Spec:
             raise SizeError(
                 f"xt.Spec: the dims are {describe(names)}, and the sizes {shape}. Give one size for each dim"
             )
-        if not isinstance(weak, bool):
-            raise ArgumentTypeError(f"xt.Spec: weak= is True or False, got {brief(weak)}")
-        self._set(names, tuple(map(_size, names, shape)), _dtype(dtype), weak)
+        self._set(names, tuple(map(_size, names, shape)), _dtype(dtype), bool(weak))
 
     def _set(self, dims: tuple[str, ...], shape: tuple[int | None, ...], dtype: DType, weak: bool) -> None:
         self.dims, self.shape, self.dtype, self.weak = dims, shape, dtype, weak

@@ -184,10 +184,10 @@ HABITS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: xt.random.choice(xt.random.key(0), X, dim="time", size=3),
         r'as in xt.random.choice\(key, x, sample=3\); a dim called \'size\' is written \{"size": 3\}',
     ),
-    "skipna as a word": (lambda: X.mean("time", skipna="no"), "skipna is True, False or None, not 'no'"),  # type: ignore[arg-type]
+    "skipna as a word": (lambda: X.mean("time", skipna="no"), "skipna is True, False or None, not the string 'no'"),  # type: ignore[arg-type]
     "skipna of weights": (
         lambda: X.weighted(X).mean("time", skipna="no"),  # type: ignore[arg-type]
-        "skipna is True, False or None, not 'no'",
+        "skipna is True, False or None, not the string 'no'",
     ),
     "an assert of a traced value": (
         lambda: xt.jit(lambda x: exec("assert x.sum() > 0", {"x": x}))(X),

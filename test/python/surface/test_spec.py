@@ -39,7 +39,7 @@ WRONG = {
     "twice": ((("i", "i"), (3, 3), "f4"), xt.DimensionError, "name 'i' twice"),
     "axis": (((0,), (3,), "f4"), xt.ArgumentTypeError, "There are no axis numbers"),
     "internal": (("i~", (3,), "f4"), xt.DimensionError, "must not be empty or contain '~'"),
-    "weak": (("i", (3,), "f4", "yes"), xt.ArgumentTypeError, "weak= is True or False, got 'yes'"),
+    "weak": (("i", (3,), "f4", "yes"), xt.ArgumentTypeError, "weak is True or False, not the string 'yes'"),
     "missing": (("i", (3,)), xt.ArgumentTypeError, "missing a required argument: 'dtype'"),
 }
 
