@@ -263,7 +263,9 @@ def _lu_wide(kind: str, a: ArrayLike, space: ArrayLike, dims: Pair, rows: ArrayL
 
 @op(wide=(_lu_plan, _lu_wide))
 def lu(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Array, Array, Array]:
-    """Returns p, l, u with A = P L U, computed with partial pivoting: xt.dot(p, l, u) is A.
+    """Returns p, l, u with A = P L U, computed with partial pivoting.
+
+    A is xt.dot(p, l, u, dim=("row'", "rank")). Without dim=, batch dims would be summed, too.
 
     `dims` names the row and the column dim; all other dims are batches. p has row and row', l has row' and `inner`,
     u has `inner` and col. If both sizes are dynamic, the matrix must be square.
