@@ -398,11 +398,11 @@ class _Eager:
             new = [self.sized(name, with_tracers(x, bool(takes), left)) for name, takes, x in given]
             return self.inline(new[: len(args)], dict(zip(kwargs, new[len(args) :], strict=True)))
 
-        local.labelled = bool(found.labelled)
+        local.alone, local.labelled = True, bool(found.labelled)
         try:
             return trace(body, specs, self.name, target=targets.target_of(device)), specs
         finally:
-            local.labelled = False
+            local.alone = local.labelled = False
 
     def key(self, specs: Sequence[Spec], found: Scanned, device: _native.Device | None) -> Key:
         """What a program of a call is compiled for."""

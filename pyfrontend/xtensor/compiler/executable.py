@@ -100,7 +100,7 @@ def _raise_index_error(site: Any, index: int, size: int) -> None:
     if counts_from_start(op) and index < 0:
         index += size
     text = f"{f'xt.{op}: ' if op else ''}index {index} is out of range for size {size} of dim {dim!r}"
-    if operands:
+    if operands and not op.endswith("bincount"):  # which are its own, not the caller's
         text += f" (operands: {operands})"
     text += f". {which_positions(op)}"
     raise IndexError_(text, str(where) if where else None)

@@ -16,7 +16,18 @@ from ..base.calls import in_words
 from ..base.errors import ArgumentError, ArgumentTypeError
 from ..call.dispatch import op
 from ..ops import promotion as p
-from ..ops.arguments import dims_of, fail, fresh, integer, is_static, needs_lapack, reorder, size_of, static_size
+from ..ops.arguments import (
+    dims_of,
+    fail,
+    fresh,
+    integer,
+    is_static,
+    needs_lapack,
+    not_static,
+    reorder,
+    size_of,
+    static_size,
+)
 from ..ops.reductions import _norm, _wide, any_empty
 from ..ops.types import Array, ArrayLike
 from ..trace import build
@@ -255,6 +266,8 @@ def norm(x: ArrayLike, /, ord: Any = None, dims: Any = MATRIX) -> Array:
     a = as_tracer(x)
     dtype = p.real_of(p.mean_dtype(a.dtype))
     wide = _wide(a)
+    if isinstance(ord, Tracer):
+        raise not_static("linalg.norm", ord, "ord", kind="a number, 'fro', 'nuc' or None", to="float")
     if ord is not None and not isinstance(ord, (int, float, str, np.number)):
         raise fail(ArgumentTypeError, "linalg.norm", f"ord is a number, 'fro', 'nuc' or None, not {in_words(ord)}", a)
     if isinstance(ord, str) and ord not in ("fro", "nuc") and ord in a.dims:

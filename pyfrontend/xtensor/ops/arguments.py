@@ -194,9 +194,14 @@ def is_static(x: Tracer, dim: str) -> bool:
     return not isinstance(x.sizes[dim], DynamicSize)
 
 
-def not_static(op: str, value: Tracer | DynamicSize, what: str, instead: str = "") -> Error:
+def not_static(
+    op: str, value: Tracer | DynamicSize, what: str, instead: str = "", kind: str = "an int", to: str = "int"
+) -> Error:
     """The error about a number that is needed while tracing and known only when the program runs. `instead`: what does
-    without."""
+    without. `kind`: what it may be; `to`: the class that reads it from an array."""
+    if isinstance(value, Tracer) and local.alone and value.scope.parent is None:
+        instead = "" if value.dims else f"Of an array k, write {to}(k)"
+        return fail(ArgumentTypeError, op, f"{what} is {kind}, not an array, {brief(value.spec)}", instead=instead)
     if isinstance(value, DynamicSize):
         given = f"the size of {value.dim!r}, which is dynamic"
         instead = fixed(value.dim)
@@ -205,7 +210,7 @@ def not_static(op: str, value: Tracer | DynamicSize, what: str, instead: str = "
         static = "ake the argument that it comes from static, xt.jit(f, static=...): compiled once per value"
         instead = f"{instead}; or m{static}" if instead else f"M{static}"
     return fail(
-        ArgumentTypeError, op, f"{what} is an int that is known while tracing, not {given}", instead=instead
+        ArgumentTypeError, op, f"{what} is {kind} that is known while tracing, not {given}", instead=instead
     )  # fmt: skip
 
 

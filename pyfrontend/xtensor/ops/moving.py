@@ -384,7 +384,7 @@ def repeat(x: ArrayLike, repeats: int | Sequence[int], /, dim: str) -> Array:
     """
     x = as_tracer(x)
     (dim,) = dims_of("repeat", x, [dim])
-    if isinstance(repeats, Tracer) or not isinstance(repeats, Iterable):
+    if isinstance(repeats, Tracer) or not isinstance(repeats, Iterable) or getattr(repeats, "shape", None) == ():
         return _several(x, dim, integer("repeat", repeats, "repeats"), "repeat")
     counts = [integer("repeat", r, "a repeat") for r in repeats]
     size = static_size("repeat", x, dim)

@@ -282,7 +282,7 @@ def choice(
     if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
         count = integer("random.choice", x, "the number of positions", least=0)
         return _choose_positions(words, count, p, found, along, bool(replace))
-    if is_scalar(x) or isinstance(x, np.generic):
+    if is_scalar(x) or isinstance(x, (np.generic, str, bytes)):
         raise fail(
             ArgumentTypeError, "random.choice", f"a number of positions is an int, not {x!r}",
             instead="Choose from an array along dim=, or from the positions below an int",

@@ -31,6 +31,7 @@ DONATED = "xtensor.donated"
 class _Local(threading.local):
     scope: Scope | None = None
     op: str = ""  # the public function that is being traced, for messages of compiled code
+    alone: bool = False  # whether it is traced for a call of its own, and not as a part of a function of the user's
     labelled: bool = False  # whether it is traced for a call of arrays with labels, by itself
     is_rule: bool = False  # whether what is being traced is the rule of its derivative
 

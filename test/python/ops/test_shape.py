@@ -274,6 +274,12 @@ def test_flip_tile_repeat(x: xr.DataArray) -> None:
     same(xt.repeat(ours(x), counts, dim=dim), xr.DataArray(np.repeat(x.values, counts, axis), dims=x.dims))
 
 
+def test_repeat_by_a_number_of_numpy() -> None:
+    for count in (np.int64(2), np.array(2), np.array(3)):
+        got = xt.repeat(xt.array([1, 2], "t"), count, "t")
+        assert got.values.tolist() == np.repeat([1, 2], int(count)).tolist()
+
+
 def test_flip_several_and_tile_none() -> None:
     peer = example()
     same(xt.flip(ours(peer), ("a", "c")), peer[::-1, :, ::-1])

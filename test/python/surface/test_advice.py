@@ -184,6 +184,27 @@ HABITS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: xt.random.choice(xt.random.key(0), X, dim="time", size=3),
         r'as in xt.random.choice\(key, x, sample=3\); a dim called \'size\' is written \{"size": 3\}',
     ),
+    "an array for an int": (
+        lambda: xt.top_k(X, xt.array(2), "time"),
+        r"xt.top_k: k is an int, not an array, int64 \(\). Of an array k, write int\(k\)",
+    ),
+    "an array for a count": (lambda: xt.repeat(X, xt.array(2), "time"), r"repeats is an int, not .*write int\(k\)"),
+    "a traced int": (
+        lambda: xt.jit(lambda x, k: xt.top_k(x, k, "time"))(X, xt.array(2)),
+        r"k is an int that is known while tracing, not <traced int64 \(\)>. Make .*xt.jit\(f, static=...\)",
+    ),
+    "an array for a power": (
+        lambda: xt.linalg.matrix_power(xt.eye(2), xt.array(2)), r"the power is an int, not .*write int\(k\)"
+    ),
+    "an array for an order": (
+        lambda: xt.linalg.norm(X, xt.array(2), "time"), r"'nuc' or None, not an array, int64 \(\). .*write float\(k\)"
+    ),
+    "numbers without a bin": (
+        lambda: xt.bincount(xt.array([0, 5], "a"), length=3), r"for size 3 of dim 'bin'. Numbers are counted from 0"
+    ),
+    "a choice of letters": (
+        lambda: xt.random.choice(xt.random.key(0), "abc", draw=2), r"an int, not 'abc'. Choose from an array along dim="
+    ),
     "skipna as a word": (lambda: X.mean("time", skipna="no"), "skipna is True, False or None, not the string 'no'"),  # type: ignore[arg-type]
     "skipna of weights": (
         lambda: X.weighted(X).mean("time", skipna="no"),  # type: ignore[arg-type]
