@@ -177,7 +177,9 @@ def selu(x: ArrayLike, /) -> Array:
 
 def _elu(x: Tracer, alpha: float, scale: float) -> Tracer:
     positive_ = build.compare("gt", x, p.zero(x.dtype))
-    below = build.unary("expm1", build.select(positive_, p.zero(x.dtype), x))
+    # Bounded by 1 and not 0: LLVM may take the larger of two zeros for their minimum, and so lose the sign of -0.0.
+    one = p.constant(1, x.dtype)
+    below = build.unary("expm1", build.select(build.compare("gt", x, one), one, x))
     return build.select(
         positive_,
         build.binary("mul", x, p.constant(scale, x.dtype)) if scale != 1.0 else x,

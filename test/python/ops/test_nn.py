@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -179,6 +180,16 @@ def second(f, v) -> np.ndarray:
 
 
 POINTS = [-800.0, -30.0, -1.0, 0.0, 0.5, 30.0, 800.0]
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "bfloat16"])
+@pytest.mark.parametrize("f", [xt.relu, xt.leaky_relu, xt.elu, xt.selu, xt.silu, xt.gelu])
+def test_units_keep_the_sign_of_zero(f: Any, dtype: str) -> None:
+    for n in (1, 5, 33):
+        x = xt.array(np.resize([-0.0, 0.0], n), "i").astype(dtype)
+        want = f is not xt.relu and np.signbit(x.astype("f8").values)
+        for y in (f(x), xt.jit(f)(x)):
+            np.testing.assert_array_equal(np.signbit(y.astype("f8").values), want)
 
 
 def test_functions_with_a_bend_at_the_edges() -> None:
