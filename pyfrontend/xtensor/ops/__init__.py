@@ -63,7 +63,7 @@ from .elementwise import (
 )  # fmt: skip
 from .grouping import groupby, groupby_bins, resample
 from .indexing import head, isel, split, tail, take, take_along, thin
-from .moving import diff, flip, pad, repeat, roll, shift, tile
+from .moving import diff, flip, repeat, roll, shift, tile
 from .operators import (
     add,
     atan2,
@@ -94,6 +94,7 @@ from .operators import (
     where,
 )  # fmt: skip
 from .owens import owens_t
+from .padding import pad
 from .quantiles import median, quantile
 from .reductions import (
     all,
