@@ -353,7 +353,7 @@ def _several(x: Tracer, dim: str, count: int, name: str) -> Tracer:
     return reorder(build.merge(many, both, dim), x.dims)
 
 
-def _repeat_plan(x: Any, repeats: Any, /, dim: Any) -> Any:
+def _repeat_plan(x: Any, repeats: Any, dim: Any, /) -> Any:
     if not isinstance(repeats, (list, tuple)):
         return _several_plan(x, {dim: repeats}, "repeat")
     if not isinstance(x, _native.Array) or len(repeats) != x.sizes.get(dim) or not sum(repeats):
@@ -364,7 +364,6 @@ def _repeat_plan(x: Any, repeats: Any, /, dim: Any) -> Any:
     return renamed(x, {dim: apart(dim)}), [_native.to_device(at, x._device)], {dim: None}, "list"
 
 
-@op(wide=(_repeat_plan, _several_wide))
 def repeat(x: ArrayLike, repeats: int | Sequence[int], /, dim: str) -> Array:
     """Returns `x` with each element repeated along `dim`.
 
@@ -380,6 +379,33 @@ def repeat(x: ArrayLike, repeats: int | Sequence[int], /, dim: str) -> Array:
     <xtensor.Array (time: 4) int64>
     [1 1 2 2]
     """
+    if type(x) is Concrete and x.meta is None and type(dim) is str and not tracing():
+        counts = _many_counts(repeats)
+        if counts is not None and len(counts) == x.sizes.get(dim):
+            at = from_values(np.repeat(np.arange(len(counts)), counts), dims=(dim,))
+            return _repeat_many(renamed(x, {dim: apart(dim)}), _native.to_device(at, x._device), dim)
+    return _repeat(x, repeats, dim)
+
+
+def _many_counts(repeats: Any) -> np.ndarray | None:
+    """The counts of many elements; None where they are few, or something may be wrong."""
+    if isinstance(repeats, (list, tuple)):
+        if len(repeats) <= LARGEST or not all(type(r) is int and 0 <= r < FARTHEST for r in repeats):
+            return None
+        repeats = np.array(repeats)
+    if type(repeats) is not np.ndarray or repeats.ndim != 1 or repeats.size <= LARGEST:
+        return None
+    return repeats if repeats.dtype.kind == "i" and repeats.min() >= 0 and repeats.any() else None
+
+
+@op(name="repeat")
+def _repeat_many(x: ArrayLike, at: ArrayLike, dim: str, /) -> Array:
+    """By positions that are an argument, so that one program serves all counts."""
+    return elsewhere(as_tracer(x), dim, as_tracer(at))
+
+
+@op(name="repeat", wide=(_repeat_plan, _several_wide))
+def _repeat(x: ArrayLike, repeats: int | Sequence[int], dim: str, /) -> Array:
     x = as_tracer(x)
     (dim,) = dims_of("repeat", x, [dim])
     if isinstance(repeats, Tracer) or not isinstance(repeats, Iterable) or getattr(repeats, "shape", None) == ():

@@ -280,6 +280,22 @@ def test_repeat_by_a_number_of_numpy() -> None:
         assert got.values.tolist() == np.repeat([1, 2], int(count)).tolist()
 
 
+def test_repeat_by_many_counts_is_one_program(capfd: pytest.CaptureFixture[str]) -> None:
+    """A program of these counts alone would hold their positions, and be compiled again for others."""
+    n = 70_000
+    x, counts = xt.arange(n, dim="t"), np.ones(n, int)
+    with xt.option(log="compile"):
+        for given in (counts, counts.tolist(), np.roll(np.resize([0, 2], n), 1)):
+            np.testing.assert_array_equal(xt.repeat(x, given, "t").values, np.repeat(x.values, given))
+    assert capfd.readouterr().err.count(": repeat on ") == 1
+    with pytest.raises(xt.ArgumentTypeError, match="repeat is an int"):
+        xt.repeat(x, [1.5] * n, "t")
+    with pytest.raises(xt.SizeError, match="one count per element"):
+        xt.repeat(x, counts[1:], "t")
+    with pytest.raises(xt.SizeError, match="one count per element"):
+        xt.repeat(x, -counts, "t")
+
+
 def test_flip_several_and_tile_none() -> None:
     peer = example()
     same(xt.flip(ours(peer), ("a", "c")), peer[::-1, :, ::-1])
