@@ -365,16 +365,23 @@ def arange(start: float, stop: float | None = None, step: float = 1, /, *, dim: 
         _counted("arange", (stop - start) / step, dim)
     except OverflowError:
         raise fail(ArgumentError, "arange", "a number is larger than any float") from None
-    values = _made("arange", np.arange, start, stop, step)
+    size = max(math.ceil((stop - start) / step), 0)
+    end = stop
+    if tracing() and size > SMALL:  # the first values say what all are
+        end = start + 3 * step
+        end = type(stop)(end) if isinstance(stop, (float, np.generic)) else end
+    values = _made("arange", np.arange, start, end, step)
+    if len(values) < min(size, 2):  # a step that vanishes beside the start
+        values = _made("arange", np.arange, start, stop, step)
     if wanted is None:
         python = not any(isinstance(v, np.floating) for v in (start, stop, step))
         wanted = _or_default(None, values.dtype) if python else values.dtype
     if not tracing():
         return _concrete(values.astype(wanted), (dim,))
     with part_of("arange"):
-        if values.size <= SMALL:
+        if size <= SMALL:
             return build.constant(values.astype(wanted), (dim,))
-        return p.cast(_steps(values, dim), wanted)
+        return p.cast(_steps(values, size, dim), wanted)
 
 
 def _counting(size: DynamicSize, dim: str, dtype: Any) -> Tracer:
@@ -385,10 +392,10 @@ def _counting(size: DynamicSize, dim: str, dtype: Any) -> Tracer:
         return p.cast(build.iota(dim, size), wanted)
 
 
-def _steps(values: np.ndarray, dim: str) -> Tracer:
-    """The values computed as NumPy does: the first plus multiples of the first step."""
+def _steps(values: np.ndarray, size: int, dim: str) -> Tracer:
+    """`size` values computed as NumPy does: the first plus multiples of the first step. `values`: two or more."""
     kind = values.dtype if p.is_float(values.dtype) else p.I8
-    positions = p.cast(build.iota(dim, values.size, p.I8), kind)
+    positions = p.cast(build.iota(dim, size, p.I8), kind)
     first, delta = values[0], values[1] - values[0]
     if delta != 1:
         positions = build.binary("mul", positions, p.constant(delta, kind))

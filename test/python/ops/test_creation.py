@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -208,3 +209,25 @@ def test_other_small_arrays_take_the_slow_path() -> None:
         xt.arange(3, dim="")
     with pytest.raises(xt.Error, match="name"):
         xt.linspace(0, 1, 3, dim="a~")
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [
+        (0, 1000, 1), (1000, 0, -3), (0.5, 100, 0.1), (0, 10.0, 0.1), (np.float32(0), np.float32(9), np.float32(0.1)),
+        (np.int16(3), np.int16(200), np.int16(2)), (0, 40.5, 1), (1e16, 1e16 + 100, 1), (5, 0, 1),
+        (0, np.int64(100), 0.25),
+    ],
+)  # fmt: skip
+def test_a_traced_arange_is_numpys(ends: tuple[float, float, float]) -> None:
+    got, want = xt.jit(lambda: xt.arange(*ends, dim="t"))(), np.arange(*ends)
+    assert got.dtype == want.dtype
+    assert got.shape == want.shape
+    np.testing.assert_allclose(got.values, want, rtol=np.finfo(want.dtype).eps if want.dtype.kind == "f" else 0)
+
+
+def test_a_traced_arange_makes_no_list() -> None:
+    tracemalloc.start()
+    xt.jit(lambda: xt.sum(xt.arange(2**40, dim="t"))).lower()  # 8 TB of numbers
+    assert tracemalloc.get_traced_memory()[1] < 2**24
+    tracemalloc.stop()
