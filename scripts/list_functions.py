@@ -44,7 +44,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "Labels and groups": ("ops.by_label", "ops.grouping", "ops.weights", "ops.segments", "ops.segment_quantiles"),
     "Reading by position": ("ops.indexing",),
     "Names and order of dims": ("ops.shape", "ops.broadcasting"),
-    "Moving and repeating": ("ops.moving",),
+    "Moving and repeating": ("ops.moving", "ops.padding"),
     "Windows": ("ops.windows", "ops.coarsening"),
     "Linear algebra": ("linalg",),
     "Random numbers": ("random",),
