@@ -88,8 +88,12 @@ def reduced(kind: str, x: Tracer, dims: tuple[str, ...]) -> Tracer:
         return build.binary("div", reduced("sum", x, dims), count(x, dims, x.dtype))
     if kind in ("var", "std"):
         # Far from 0, a mean has few digits of what elements differ by. It has all of them beside one of the elements.
-        first = build.stop_gradient(build.squeeze(build.slice(x, dict.fromkeys(dims, (0, 1, 1))), dims))
-        x = build.binary("sub", x, first)
+        # An open dim has no first one that could be named: there, what a rounded mean lacks is the mean of the rest.
+        if all(is_static(x, d) for d in dims):
+            near = build.squeeze(build.slice(x, dict.fromkeys(dims, (0, 1, 1))), dims)
+        else:
+            near = reduced("mean", x, dims)
+        x = build.binary("sub", x, build.stop_gradient(near))
         centred = build.binary("sub", x, reduced("mean", x, dims))
         y = reduced("mean", p.size_squared(centred), dims)
         return y if kind == "var" else _root(y)

@@ -205,7 +205,7 @@ CASES = {
     "int beyond floats": (xt.ArgumentError, ["xt.multiply", "1329 bits", "float32"], lambda: f4 * 10**400),
     "int beyond floats, compared": (xt.ArgumentError, ["xt.less", "1329 bits", "float"], lambda: f4 < 10**400),
     "int beyond floats, divides": (xt.ArgumentError, ["xt.divide", "1329 bits"], lambda: ints / 10**400),
-    "int beyond floats, traced": (xt.ArgumentError, ["float32", "a float"], lambda: xt.jit(lambda x: x + 10**400)(f4)),
+    "int beyond floats, traced": (xt.ArgumentError, ["1329 bits"], lambda: xt.jit(lambda x: x + 10**400)(f4)),
     "array of a large int": (xt.ArgumentError, ["1329 bits", "64 bits"], lambda: xt.array([1, 10**400], "a")),
     "float of a large int": (xt.ArgumentError, ["larger", "float32"], lambda: xt.array(10**400, dtype="f4")),
     "filled by a large int": (xt.ArgumentError, ["xt.full", "1329 bits"], lambda: xt.full({"a": 2}, 10**400)),

@@ -431,7 +431,6 @@ MESSAGES |= {
     "float classes": (lambda: xt.one_hot(V, 3), xt.ArgumentTypeError, r'float64 .*Write x.astype\("i8"\)'),
     "a negative number of values": (lambda: xt.linspace(0, 1, -3), xt.ArgumentError, "values is 0 or more, not -3"),
     "no pieces": (lambda: xt.split(X, 0, "ch"), xt.SizeError, "the number of pieces is 1 or more, not 0"),
-    "a set of numbers": (lambda: xt.array({1, 2}, "ch"), xt.DTypeError, r"xt.array\(list\(x\), ..\) of what is a set"),
     "a generator": (lambda: xt.array((i for i in range(3)), "ch"), xt.DTypeError, r"xt.array\(list\(x\), ..\)"),
     "an axis of a product": (lambda: xt.dot(V, V, dim=0), xt.ArgumentTypeError, "Dims have names, not numbers"),
     "an upper factor": (
