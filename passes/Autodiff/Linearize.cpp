@@ -245,10 +245,10 @@ Value Linearizer::linearizeElementwise(Operation *op, const Rule &rule) {
   Value y = op->getResult(0), sum;
   Type element = arrayType(y).getElementType();
   bool widens = (element.isF16() || element.isBF16()) && isComposed(rule);
-  Expr::Context own{primal, element}, context{primal, widens ? primal.getF32Type() : element};
+  Expr::Context context{primal, widens ? primal.getF32Type() : element};
   SmallVector<Expr, 5> x(5, Expr(0));
   for (auto [operand, i] : llvm::zip(op->getOperands(), llvm::seq(5))) {
-    x[i] = Expr(own, operand);
+    x[i] = Expr(context, operand);
     if (widens && !x[i].isNumber())
       x[i] = Expr(context, CastOp::create(primal, operand, context.element));
   }

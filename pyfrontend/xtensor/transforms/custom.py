@@ -297,13 +297,12 @@ def _call_rule(rule: Rule, args: tuple[Any, Any], roles: tuple[str, str], what: 
     """What the rule gives. `still`: which tangents or cotangents are None."""
     try:
         return call_with("custom_derivative", rule, args, roles=roles, what=what)
-    except Error:
-        raise
-    except (AttributeError, TypeError) as error:
-        if not still or "NoneType" not in str(error):
+    except (AttributeError, TypeError) as error:  # Python's, or that of an operator of arrays
+        if not still or ("got None" if isinstance(error, Error) else "NoneType") not in str(error):
             raise
+        told = str(error).split(". ")[0]
         raise ArgumentTypeError(
-            f"{what} computes with None ({error}). {', '.join(still[:4])}{', ..' if len(still) > 4 else ''} "
+            f"{what} computes with None ({told}). {', '.join(still[:4])}{', ..' if len(still) > 4 else ''} "
             f"{'is' if len(still) == 1 else 'are'} None, because integers and Python values have no derivative: leave "
             "the term out"
         ) from None

@@ -338,7 +338,7 @@ def test_defaults_are_told_without_addresses() -> None:
         ({"args": xt.spec(n=3)}, r"args=\): a tuple.*Write args=\(xt.spec"),
         ({"targets": None}, r"targets=\): names of targets"),
         ({"name": 3}, r"name=\): a name"),
-        ({"c": "yes"}, r"c=\): True or False"),
+        ({"c": "yes"}, "c is True or False, not the string 'yes'"),
         ({"path": 3}, "the path of a file"),
         ({"path": "a\0b"}, "the path of a file"),
         ({"path": "/nowhere/at/all.xtb"}, "all.xtb cannot be written: No such file"),
