@@ -160,6 +160,8 @@ Value PadTree::partOfInner(OpBuilder &b, Operation *op, Extent part) const {
 }
 
 Value PadTree::partOfTerm(OpBuilder &b, Value v, Extent part) const {
+  if (!arrayType(v).hasDim(dim))
+    return v;
   Location loc = root->getLoc();
   Extent extent = *extentOf(v);
   Extent both{std::max(part.from, extent.from), std::min(part.to, extent.to)};
@@ -180,8 +182,6 @@ Value PadTree::partOfTerm(OpBuilder &b, Value v, Extent part) const {
   auto neg = x.getDefiningOp<NegOp>(); // of the part, a sum takes it in
   if (neg)
     x = neg.getX();
-  if (!arrayType(v).hasDim(dim))
-    return v;
   x = b.createOrFold<SliceOp>(loc, x, b.getArrayAttr({dim}), both.from - extent.from,
                               both.to - both.from, int64_t(1));
   if (neg)

@@ -132,10 +132,8 @@ def roll(x: ArrayLike, shifts: Mapping[str, int] | None = None, /, **keywords: i
 def _roll(x: ArrayLike, shifts: dict[str, int], /) -> Array:
     x = y = as_tracer(x)
     for dim, shift_ in _amounts("roll", x, shifts):
-        if not is_static(x, dim) or isinstance(shift_, Amount):
-            y = _rolled(y, dim, shift_)
-            continue
-        y = rolled_by(y, dim, shift_)
+        is_known = is_static(x, dim) and not isinstance(shift_, Amount)
+        y = rolled_by(y, dim, shift_) if is_known else _rolled(y, dim, shift_)
     return build.labelled(y, x)
 
 
