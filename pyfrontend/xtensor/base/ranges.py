@@ -40,9 +40,10 @@ def for_large(value: int) -> str:
     return f"Write {'-' if value < 0 else ''}math.inf, or scale the numbers: the largest float64 is {most:.4g}"
 
 
-def too_wide(value: int) -> ArgumentError:
+def too_wide(value: int, op: str = "") -> ArgumentError:
     """The error about an int that no integer dtype holds, where nothing says which float is meant."""
-    return ArgumentError(f"the int {int_text(value)} does not fit into 64 bits. {for_large(value)}")
+    name = f"xt.{op}: " if op else ""
+    return ArgumentError(f"{name}the int {int_text(value)} does not fit into 64 bits. {for_large(value)}")
 
 
 def _wider(value: float, dtype: DType) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..base.calls import GRAD
+from .further import MATRICES
 
 _FROZEN = "arrays do not change: write x.at(time=0).set(v), which returns a new one"
 _NOT_NEEDED = "it is not needed: an array is stored in row-major order, and does not change"
@@ -134,8 +135,7 @@ FUNCTIONS: dict[str, str] = {
     **dict.fromkeys(("cuda", "mps"), 'write x.to("cuda"), or xt.option(device="cuda")'),
     "is_tensor": "write isinstance(x, xt.Array)", "set_default_dtype": 'write xt.option(default_float="f4")',
     "lr_scheduler": "a rate may be a function of the step: xt.optim.adam(xt.optim.cosine(0.1, 100))",
-    "lu_factor": "write factors = xt.linalg.lu(a), for xt.linalg.lu_solve(factors, b)",
-    "cho_factor": "write l = xt.linalg.cholesky(a), for xt.linalg.cho_solve(l, b)",
+    **{name: MATRICES[name] for name in ("cho_factor", "lu_factor")},
     **dict.fromkeys(("enable_grad", "inference_mode"), "it is not needed: derivatives are taken where xt.grad says so"),
     "compile": "write xt.jit(f)", "autocast": 'write x.astype("f2"), and xt.nn.scaled_value_and_grad for the loss',
     "cartesian_prod": "names make the grid: x and y with different dims",

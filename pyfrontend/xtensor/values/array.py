@@ -14,12 +14,12 @@ import numpy as np
 
 from .. import _native
 from ..base import dtypes
-from ..base.calls import checked, in_words, int_text
+from ..base.calls import checked
 from ..base.dims import as_names, describe
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
 from ..base.lacking import is_traced
 from ..base.named import Labelled
-from ..base.ranges import does_not_fit, fits, for_large
+from ..base.ranges import does_not_fit, fits, too_wide
 from ..base.refusals import not_an_array, of_others, unnamed
 from .devices import named
 from .options import current
@@ -313,14 +313,12 @@ def _check_fit(values: np.ndarray[Any, Any], dtype: dtypes.DType) -> None:
 def _no_dtype(values: np.ndarray[Any, Any]) -> NoReturn:
     for x in values.flat if values.dtype == object else ():
         if isinstance(x, int) and not -(2**63) <= x < 2**64:
-            raise ArgumentError(f"xt.array: the int {int_text(x)} does not fit into 64 bits. {for_large(x)}")
+            raise too_wide(x, "array")
     kind = values.dtype.kind
     if kind == "O" and values.size:
         kind = "U" if any(isinstance(x, (str, bytes)) for x in values.flat) else kind
         kind = "None" if any(x is None for x in values.flat) else kind
     instead = _WRITTEN_FOR.get(kind, "")
-    if kind == "O" and values.ndim == 0 and isinstance(values.item(), Iterable):
-        instead = f". Write xt.array(list(x), ..) of what is {in_words(values.item())}"
     raise DTypeError(
         f"arrays of {values.dtype} are not supported; arrays hold bools, ints, floats and complex numbers{instead}"
     )
