@@ -94,24 +94,50 @@ func.func @cut_by_caches(%g: memref<4x32x32x64xf32>, %x: memref<4x66x66x32xf32>,
 
 // -----
 
-// Each loop over the result is a side of the tile: threads share the tiles along one. Tiles of 3 do not divide 128,
+// Three rows of the kernel are too few for threads, so they share the tiles of 4 places, too. These do not divide 127,
 // so the thread of the last whole tile has the one that overlaps with it, too.
 // CHECK-LABEL: func.func @shares_tiles
-// CHECK: scf.forall (%[[FROM:.*]]) = (0) to (126) step (3)
+// CHECK: scf.forall (%{{.*}}, %[[FROM:.*]]) = (0, 0) to (3, 124) step (1, 4)
 // CHECK: %[[TO:.*]] = arith.addi %[[FROM]], %{{.*}} : index
 // CHECK: %[[LAST:.*]] = arith.cmpi eq, %[[TO]], %{{.*}} : index
 // CHECK: %[[END:.*]] = arith.select %[[LAST]], %{{.*}}, %[[TO]] : index
 // CHECK: scf.for %{{.*}} = %[[FROM]] to %[[END]]
 // CHECK: return
-func.func @shares_tiles(%g: memref<14x14x128xf32>, %x: memref<16x16x128xf32>, %k: memref<128x3x3x128xf32>) {
+func.func @shares_tiles(%g: memref<14x14x127xf32>, %x: memref<16x16x128xf32>, %k: memref<127x3x3x128xf32>) {
   %zero = arith.constant 0.0 : f32
-  linalg.fill ins(%zero : f32) outs(%k : memref<128x3x3x128xf32>)
+  linalg.fill ins(%zero : f32) outs(%k : memref<127x3x3x128xf32>)
   linalg.generic {
       indexing_maps = [affine_map<(o, a, b, c, h, w) -> (h, w, o)>,
                        affine_map<(o, a, b, c, h, w) -> (h + a, w + b, c)>,
                        affine_map<(o, a, b, c, h, w) -> (o, a, b, c)>],
       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
-      ins(%g, %x : memref<14x14x128xf32>, memref<16x16x128xf32>) outs(%k : memref<128x3x3x128xf32>) {
+      ins(%g, %x : memref<14x14x127xf32>, memref<16x16x128xf32>) outs(%k : memref<127x3x3x128xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+// A tile has places next to each other in an image. As many places of several images and rows would take as many
+// steps, but they read from as many pages.
+// CHECK-LABEL: func.func @reads_few_pages
+// CHECK: scf.forall (%{{.*}}) in (16)
+// CHECK: %[[STEP:.*]] = arith.constant 11 : index
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %[[STEP]]
+// CHECK: return
+func.func @reads_few_pages(%x: memref<16x34x34x32xf32>, %k: memref<3x3x32x32xf32>, %y: memref<16x32x32x32xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%y : memref<16x32x32x32xf32>)
+  linalg.generic {
+      indexing_maps = [affine_map<(n, h, w, o, a, b, c) -> (n, h + a, w + b, c)>,
+                       affine_map<(n, h, w, o, a, b, c) -> (a, b, c, o)>,
+                       affine_map<(n, h, w, o, a, b, c) -> (n, h, w, o)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %k : memref<16x34x34x32xf32>, memref<3x3x32x32xf32>) outs(%y : memref<16x32x32x32xf32>) {
   ^bb0(%a: f32, %b: f32, %c: f32):
     %0 = arith.mulf %a, %b : f32
     %1 = arith.addf %c, %0 : f32
