@@ -26,7 +26,7 @@ from . import promotion as p
 from . import quantiles, reductions, segment_quantiles, segments
 from .arguments import fail, resolve, returned, skips
 from .creation import arange
-from .elementwise import astype, sqrt, stop_gradient
+from .elementwise import astype, isnan, sqrt, stop_gradient
 from .groups import (
     Grouping,
     array_of,
@@ -166,7 +166,8 @@ class GroupBy:
             return within
         y, rest = self._segment(kind, self._bare(), skipna), self._rest(dim)
         if rest:
-            y = getattr(y, kind)(rest, skipna=skipna)
+            # The sum and the product of a part are NaN by infinities alone if its NaN was left out.
+            y = getattr(y, kind)(rest, skipna=skipna if kind in ("max", "min") else False)
         return self._finished(self._empty_as_nan(y))
 
     def sum(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
@@ -199,7 +200,7 @@ class GroupBy:
         rest = self._rest(dim)
         if not rest:
             return self._segment("mean", x, skipna)
-        total = self._segment("sum", x, skipna).sum(rest)
+        total = self._segment("sum", x, skipna).sum(rest, skipna=False)
         return total / self._segment("sum", _counted(x, skipna), None).sum(rest)
 
     def var(self, dim: Dims = None, *, ddof: int = 0, skipna: bool | None = None) -> Any:
@@ -226,10 +227,12 @@ class GroupBy:
         centred = x - stop_gradient(self._spread(self._mean(x, dim, skipna), 0.0).transpose(*order))
         # Far from 0, the mean has few digits of what elements differ by. What it lacks is the mean of the rest.
         centred = centred - self._spread(self._mean(centred, dim, skipna), 0.0).transpose(*order)
-        squares = self._segment("sum", squared_size(centred), skipna)
+        # Beside infinities, these are NaN where `x` is not.
+        centred = where(isnan(x), 0, centred) if skips("groupby", skipna) else centred
+        squares = self._segment("sum", squared_size(centred), False)
         count = self._segment("sum", _counted(x, skipna), None)
         if rest:
-            squares, count = squares.sum(rest, skipna=skipna), count.sum(rest)
+            squares, count = squares.sum(rest, skipna=False), count.sum(rest)
         return squares / (count - ddof).clip(min=0).astype(squares.dtype)
 
     def _narrow(self, y: Any) -> Any:

@@ -40,11 +40,12 @@ def _add_up(x: Tracer, dims: tuple[str, ...]) -> Tracer:
     return p.cast(_reduce("sum", p.cast(x, wide), dims), x.dtype)
 
 
-def _without_nan(x: Tracer, value: float, skipna: bool | None) -> Tracer:
-    """`x` with NaN replaced by `value`, where NaN is to be skipped and there can be any."""
+def _without_nan(y: Tracer, value: float, skipna: bool | None, x: Tracer | None = None) -> Tracer:
+    """`y` with `value` where `x`, by default `y`, is NaN, if NaN is to be skipped and there can be any."""
+    x = y if x is None else x
     if not skipna or not p.is_inexact(x.dtype):
-        return x
-    return build.select(build.unary("isnan", x), p.constant(value, x.dtype), x)
+        return y
+    return build.select(build.unary("isnan", x), p.constant(value, y.dtype), y)
 
 
 def count(x: Tracer, dims: tuple[str, ...], dtype: np.dtype) -> Tracer:
@@ -158,8 +159,9 @@ def mean(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Ar
 
 
 def _variance(x: Tracer, dims: tuple[str, ...], ddof: float | Amount, skipna: bool | None) -> Tracer:
-    squares = p.size_squared(build.binary("sub", x, _mean(x, dims, skipna)))
-    total = _reduce("sum", _without_nan(squares, 0, skipna), dims)
+    # Beside infinities, deviations are NaN where `x` is not.
+    deviations = _without_nan(build.binary("sub", x, _mean(x, dims, skipna)), 0, skipna, x)
+    total = _reduce("sum", p.size_squared(deviations), dims)
     n = _number_of(x, dims, total.dtype, skipna)
     if ddof:
         n = build.binary("sub", n, p.amount(ddof, n.dtype))

@@ -57,9 +57,13 @@ class Weighted(Unfinished):
         return resolve(f"weighted.{name}", both, dim)
 
     def _total(self, x: Any, dims: tuple[str, ...], skipna: bool | None) -> Any:
-        if (current().skipna if skipna is None else skips("weighted", skipna)) and p.is_float(np.dtype(x.dtype)):
-            x = where(isnan(x), 0.0, x)
-        return dot(x, self._weights, dim=dims)
+        return dot(self._without_nan(x, skipna), self._weights, dim=dims)
+
+    def _without_nan(self, y: Any, skipna: bool | None) -> Any:
+        """`y` with 0 where the array is NaN, if NaN is to be skipped."""
+        x = self._x
+        skip = (current().skipna if skipna is None else skips("weighted", skipna)) and p.is_inexact(np.dtype(x.dtype))
+        return where(isnan(x), 0, y) if skip else y
 
     def sum_of_weights(self, dim: Dims = None) -> Any:
         """Returns the sum over `dim` of the weights of elements that are not NaN."""
@@ -86,8 +90,8 @@ class Weighted(Unfinished):
     def sum_of_squares(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
         """Returns the weighted sum over `dim` of the squared differences from the weighted mean."""
         dims = self._dims("sum_of_squares", dim)
-        centred = self._x - self.mean(dims, skipna=skipna)
-        return self._total(squared_size(centred), dims, skipna)
+        centred = self._without_nan(self._x - self.mean(dims, skipna=skipna), skipna)
+        return self._total(squared_size(centred), dims, False)
 
     def var(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
         """Returns the weighted mean over `dim` of the squared differences from the weighted mean."""

@@ -296,3 +296,39 @@ def test_many_short_rows(sizes: tuple[int, int], dtype: str) -> None:
         for name in ("sum", "max"):
             got = xt.astype(getattr(xt, name)(xt.array(x, ("row", "column")), dim="row"), "f8").values
             assert np.isnan(got[0]) and not np.isnan(got[1:]).any()
+
+
+@pytest.mark.parametrize("kind", ["var", "std", "sum", "mean", "prod", "max"])
+@pytest.mark.parametrize(
+    "values", [[1, np.inf, 2, -np.inf, 3, 4], [1, np.nan, 2, np.inf, 3, 4], [np.nan, 7, 2, 5, 3, 1]]
+)
+@quiet
+def test_skipna_leaves_out_what_is_nan_and_not_what_infinities_make_nan(kind: str, values: list[float]) -> None:
+    data = np.stack([values, np.arange(6.0)])
+    x, there = xt.array(data, ("b", "a")), xr.DataArray(data, dims=("b", "a"))
+    codes = np.array([0, 0, 0, 0, 1, 1])
+    groups, theirs = (
+        x.groupby(xt.array(codes, "a"), num_groups=2),
+        there.groupby(xr.DataArray(codes, dims="a", name="g")),
+    )
+    found = [getattr(xt, kind)(x, "a", skipna=True), getattr(groups, kind)(("a", "b"), skipna=True)]
+    want = [getattr(there, kind)("a", skipna=True), getattr(theirs, kind)(("a", "b"), skipna=True)]
+    if kind != "prod":
+        found.append(getattr(x.coarsen(a=3), kind)(skipna=True))
+        want.append(getattr(there.coarsen(a=3), kind)())  # leaves NaN out
+    for x, reference in zip(found, want, strict=True):
+        np.testing.assert_allclose(np.asarray(x), reference, rtol=1e-12)
+
+
+@quiet
+@pytest.mark.parametrize("values", [[1, np.inf, 2, -np.inf], [1, np.nan, 2, np.inf], [np.nan, 7, 2, 5]])
+def test_weighted_moments_leave_out_what_is_nan(values: list[float]) -> None:
+    x, weights = np.array(values), np.array([1.0, 2, 3, 1])
+    v, w = x[~np.isnan(x)], weights[~np.isnan(x)]
+    mean = np.average(v, weights=w)
+    var = np.average((v - mean) ** 2, weights=w)
+    weighted = xt.array(x, "a").weighted(xt.array(weights, "a"))
+    for kind, want in {"sum": (v * w).sum(), "mean": mean, "var": var, "std": np.sqrt(var)}.items():
+        np.testing.assert_allclose(getattr(weighted, kind)("a", skipna=True).item(), want, rtol=1e-12)
+    turned = xt.array(x.astype("c16"), "a").weighted(xt.array(weights, "a"))
+    np.testing.assert_allclose(turned.var("a", skipna=True).item(), var, rtol=1e-12)
