@@ -1,7 +1,8 @@
 // A thread pool for short loops. Workers spin for a while after a loop, then sleep. Threads claim
 // chunks one by one, so a late worker finds no chunk, and no thread waits for a worker that has
-// not started. A worker that loses its core to another process in the middle of a chunk gets the
-// core of the thread that waits for it.
+// not started. Each thread begins at a place of its own: so loops over the same array find the same
+// part of it in the caches of a core. A worker that loses its core to another process in the middle
+// of a chunk gets the core of the thread that waits for it.
 #include "Pool.h"
 #include "Profile.h"
 #include "Status.h"
@@ -84,17 +85,67 @@ int64_t readClock(clockid_t clock) {
   return clock_gettime(clock, &t) == 0 ? t.tv_sec * 1000000000LL + t.tv_nsec : -1;
 }
 
+/// The chunks of a loop that no thread has claimed: a bit for each, or for a run of several.
+class Chunks {
+public:
+  /// All `count` chunks. The owner's, while none is left to claim.
+  void fill(int64_t count) {
+    chunks = count;
+    run = (count + kBits - 1) / kBits;
+    int64_t total = (count + run - 1) / run;
+    runs.store(total, std::memory_order_relaxed);
+    for (int64_t first = 0; first < total; first += 64) {
+      int64_t bits = std::min<int64_t>(total - first, 64);
+      words[first / 64].bits.store(~uint64_t(0) >> (64 - bits), std::memory_order_release);
+    }
+  }
+
+  /// Claims the first run at or after the place where thread `id` of `threads` begins, or else the
+  /// first one. Returns whether there was one: chunks [begin, end).
+  bool claim(int64_t id, int64_t threads, int64_t &begin, int64_t &end) {
+    // Of the next loop, if that begins meanwhile: its bits are claimed then, or left to others.
+    int64_t total = runs.load(std::memory_order_relaxed), count = (total + 63) / 64;
+    int64_t home = total * id / threads;
+    uint64_t after = ~uint64_t(0) << home % 64;
+    for (int64_t i = 0; count && i <= count; ++i) {
+      int64_t w = (home / 64 + i) % count;
+      uint64_t wanted = i == 0 ? after : i == count ? ~after : ~uint64_t(0);
+      std::atomic<uint64_t> &bits = words[w].bits;
+      uint64_t left = bits.load(std::memory_order_acquire);
+      while (left & wanted) {
+        int bit = __builtin_ctzll(left & wanted);
+        if (!bits.compare_exchange_weak(left, left & ~(uint64_t(1) << bit),
+                                        std::memory_order_acq_rel, std::memory_order_acquire))
+          continue;
+        begin = (w * 64 + bit) * run;
+        end = std::min(begin + run, chunks);
+        return true;
+      }
+    }
+    return false;
+  }
+
+private:
+  static constexpr int64_t kBits = kMaxThreads * kChunksPerThread;
+  struct alignas(64) Word { // threads that begin in different words do not wait for each other
+    std::atomic<uint64_t> bits{0};
+  };
+  Word words[kBits / 64];
+  std::atomic<int64_t> runs{0};
+  // Written while no bit is set; read after a successful claim only.
+  int64_t chunks = 0, run = 1;
+};
+
 /// One cache line each: what the owner writes, what all claim, what all count.
 struct Pool {
   alignas(64) std::atomic<uint32_t> epoch{0};
-  alignas(64) std::atomic<int64_t> unclaimed{0};
+  Chunks unclaimed;
   alignas(64) std::atomic<int64_t> unfinished{0};
   alignas(64) std::atomic<int> parked{0};
   std::atomic<uint32_t> ownerSleeps{0}; // until nothing is unfinished
   // The job. Written by the owner while nothing is unclaimed; read after a successful claim only.
   void (*body)(void *, int64_t) = nullptr;
   void *ctx = nullptr;
-  int64_t chunks = 0;
   int64_t kernel = -1; // whose loop it is, for profiles
 
   alignas(64) std::atomic<bool> owned{false};
@@ -111,36 +162,29 @@ struct Pool {
       CPU_ZERO(&allowed);
   }
 
-  bool claim(int64_t &chunk) {
-    int64_t left = unclaimed.load(std::memory_order_acquire);
-    while (left > 0)
-      if (unclaimed.compare_exchange_weak(left, left - 1, std::memory_order_acq_rel,
-                                          std::memory_order_acquire)) {
-        chunk = chunks - left;
-        return true;
-      }
-    return false;
-  }
-
-  void work() {
-    int64_t chunk;
-    if (!claim(chunk))
+  /// Runs chunks until none is left. Thread 0 is the owner.
+  void work(int64_t id) {
+    int64_t size = threads.load(std::memory_order_relaxed), begin, end;
+    if (!unclaimed.claim(id, size, begin, end))
       return;
     // The owner returns from the loop when all is finished, so a share is told before that.
-    int64_t begin = xtensor::isProfiling() ? xtensor::profile::now() : 0;
+    int64_t start = xtensor::isProfiling() ? xtensor::profile::now() : 0, finished = 0;
     do {
-      if (xtensor::duringLoops)
-        xtensor::duringLoops();
-      body(ctx, chunk);
-      if (begin) {
-        int64_t end = xtensor::profile::now(); // where the next share begins
-        xtensor::profile::add(kernel, XT_SPAN_SHARE, begin, end);
-        begin = end;
+      for (int64_t chunk = begin; chunk < end; ++chunk) {
+        if (xtensor::duringLoops)
+          xtensor::duringLoops();
+        body(ctx, chunk);
       }
-      if (unfinished.fetch_sub(1, std::memory_order_seq_cst) == 1 &&
-          ownerSleeps.load(std::memory_order_seq_cst) && ownerSleeps.exchange(0))
-        futexWake(ownerSleeps, 1);
-    } while (claim(chunk));
+      if (start) {
+        int64_t now = xtensor::profile::now(); // where the next share begins
+        xtensor::profile::add(kernel, XT_SPAN_SHARE, start, now);
+        start = now;
+      }
+      finished += end - begin;
+    } while (unclaimed.claim(id, size, begin, end));
+    if (unfinished.fetch_sub(finished, std::memory_order_seq_cst) == finished &&
+        ownerSleeps.load(std::memory_order_seq_cst) && ownerSleeps.exchange(0))
+      futexWake(ownerSleeps, 1);
   }
 
   void serve(int id) {
@@ -149,7 +193,7 @@ struct Pool {
     uint32_t seen = epoch.load(std::memory_order_acquire);
     while (id < threads.load(std::memory_order_acquire)) {
       busy.store(true, std::memory_order_relaxed);
-      work();
+      work(id);
       busy.store(false, std::memory_order_relaxed);
       auto start = std::chrono::steady_clock::now();
       for (int i = 1; epoch.load(std::memory_order_acquire) == seen; ++i) {
@@ -337,10 +381,10 @@ void Pool::run(void (*newBody)(void *, int64_t), void *newCtx, int64_t count, bo
     }
   }
   grainsMissed = 0;
-  body = newBody, ctx = newCtx, chunks = count;
+  body = newBody, ctx = newCtx;
   kernel = xtensor::isProfiling() ? xtensor::profile::currentKernel() : -1;
   unfinished.store(count, std::memory_order_relaxed);
-  unclaimed.store(count, std::memory_order_release);
+  unclaimed.fill(count);
   epoch.fetch_add(1, std::memory_order_seq_cst);
   asleep = parked.load(std::memory_order_seq_cst);
   int64_t wanted = std::min<int64_t>(count - 1 - (running - asleep), asleep);
@@ -348,7 +392,7 @@ void Pool::run(void (*newBody)(void *, int64_t), void *newCtx, int64_t count, bo
     keepOffCallersCore();
     futexWake(epoch, static_cast<int>(wanted));
   }
-  work();
+  work(0);
   waitForWorkers();
 }
 

@@ -95,10 +95,27 @@ class TestParallelFor:
         threads.xt_parallel_for(BODY(body), None, 800, 1)  # 8 chunks of 100
         assert len(who) == 2
 
+    @pytest.mark.parametrize("count", [2, 3])
+    def test_each_thread_begins_at_a_place_of_its_own(self, threads: ctypes.CDLL, count: int) -> None:
+        """So a thread finds in its cache what it wrote in the loop before."""
+        threads.xt_set_num_threads(count)
+        meeting = threading.Barrier(count)
+        caller = threading.get_ident()
+        first: dict[int, int] = {}
+
+        def body(_: object, begin: int, end: int) -> None:
+            if threading.get_ident() not in first:
+                first[threading.get_ident()] = begin
+                meeting.wait(60)
+
+        threads.xt_parallel_for(BODY(body), None, 400 * count, 1)  # chunks of 100
+        assert first[caller] == 0
+        assert sorted(first.values()) == [400 * i for i in range(count)]
+
     @pytest.mark.parametrize("count", [1, 2, 5])
     def test_tasks_run_once_each(self, threads: ctypes.CDLL, count: int) -> None:
         threads.xt_set_num_threads(count)
-        for n in (0, 1, 2, 7):
+        for n in (0, 1, 2, 7, 63, 64, 65, 129, 5000, 12289):
             seen: list[int] = []
             threads.xt_run_tasks(TASK(lambda _, task, seen=seen: seen.append(task)), None, n)
             assert sorted(seen) == list(range(n))
