@@ -358,8 +358,13 @@ def _avg_pool_plan(x: Any, windows: Any, /, stride: Any = None, *, padding: Any 
 
 def _avg_pool_wide(x: ArrayLike, rooms: Sequence[ArrayLike], ways: dict[str, Any], /) -> Array:
     x = p.as_mean(x)
-    total = _pool_wide("nn.avg_pool", "sum", x, rooms, ways)
-    return build.binary("div", total, p.constant(float(math.prod(way[0] for way in ways.values())), x.dtype))
+    total = _pool_wide("nn.avg_pool", "sum", p.cast(x, p.accumulator(x.dtype)), rooms, ways)
+    return _mean_of(total, (way[0] for way in ways.values()), x.dtype)
+
+
+def _mean_of(total: Tracer, lengths: Iterable[int], dtype: np.dtype) -> Tracer:
+    """The means of windows: 16-bit floats are added up in f4, where their sums are finite."""
+    return p.cast(build.binary("div", total, p.constant(float(math.prod(lengths)), total.dtype)), dtype)
 
 
 @op(name="nn.avg_pool", wide=(_avg_pool_plan, _avg_pool_wide))
@@ -379,8 +384,8 @@ def avg_pool(x: ArrayLike, windows: dict[str, int], /, stride: Any = None, *, pa
     [2. 7.]
     """
     x = p.as_mean(x)
-    total = _pooled("nn.avg_pool", "sum", x, windows, stride, padding)
-    return build.binary("div", total, p.constant(float(np.prod([*windows.values()])), x.dtype))
+    total = _pooled("nn.avg_pool", "sum", p.cast(x, p.accumulator(x.dtype)), windows, stride, padding)
+    return _mean_of(total, windows.values(), x.dtype)
 
 
 MODES = ("full", "same", "valid")

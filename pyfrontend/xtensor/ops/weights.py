@@ -81,25 +81,45 @@ class Weighted(Unfinished):
         """Returns the sum over `dim` of the elements times their weights."""
         return self._total(self._x, self._dims("sum", dim), skipna)
 
+    def _moment(self, name: str, dim: Dims, skipna: bool | None) -> Any:
+        """A moment of 16-bit floats, computed in f4, where sums are finite; None of other numbers."""
+        both = [self._x, self._weights]
+        wide = [astype(v, p.accumulator(d)) if p.is_float(d := np.dtype(v.dtype)) else v for v in both]
+        if all(w.dtype == v.dtype for w, v in zip(wide, both, strict=True)):
+            return None
+        return astype(getattr(Weighted(*wide), name)(dim, skipna=skipna), p.result_type(*both))
+
     def mean(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
         """Returns the weighted sum over `dim`, divided by the sum of the weights; NaN where that is 0."""
+        narrow = self._moment("mean", dim, skipna)
+        if narrow is not None:
+            return narrow
         dims = self._dims("mean", dim)
         weight = self._weight(dims)
         return self._total(self._x, dims, skipna) / where(weight != 0, weight, np.nan)
 
     def sum_of_squares(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
         """Returns the weighted sum over `dim` of the squared differences from the weighted mean."""
+        narrow = self._moment("sum_of_squares", dim, skipna)
+        if narrow is not None:
+            return narrow
         dims = self._dims("sum_of_squares", dim)
         centred = self._without_nan(self._x - self.mean(dims, skipna=skipna), skipna)
         return self._total(squared_size(centred), dims, False)
 
     def var(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
         """Returns the weighted mean over `dim` of the squared differences from the weighted mean."""
+        narrow = self._moment("var", dim, skipna)
+        if narrow is not None:
+            return narrow
         dims = self._dims("var", dim)
         return self.sum_of_squares(dims, skipna=skipna) / self.sum_of_weights(dims)
 
     def std(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
         """Returns the square root of `var`. Its derivative is 0 where that is 0."""
+        narrow = self._moment("std", dim, skipna)
+        if narrow is not None:
+            return narrow
         variance = self.var(dim, skipna=skipna)
         return where(variance == 0, 0.0, sqrt(where(variance == 0, 1.0, variance)))
 

@@ -332,3 +332,24 @@ def test_weighted_moments_leave_out_what_is_nan(values: list[float]) -> None:
         np.testing.assert_allclose(getattr(weighted, kind)("a", skipna=True).item(), want, rtol=1e-12)
     turned = xt.array(x.astype("c16"), "a").weighted(xt.array(weights, "a"))
     np.testing.assert_allclose(turned.var("a", skipna=True).item(), var, rtol=1e-12)
+
+
+def test_means_of_16_bit_floats_are_finite_where_their_sums_are_not() -> None:
+    x = xt.array(np.linspace(1000, 3000, 400).astype("f2"), "a")
+    weights = xt.full(200.0, a=400, dtype="f2")
+    codes = xt.array(np.zeros(400, "i4"), "a")
+    found = {
+        "mean": xt.mean(x),
+        "average": xt.average(x, "a", weights=weights),
+        "weighted": x.weighted(weights).mean(),
+        "avg_pool": xt.nn.avg_pool(x, {"a": 400}).isel(a=0),
+        "coarsen": x.coarsen(a=400).mean().isel(a=0),
+        "rolling": x.rolling(a=400).mean().isel(a=399),
+        "segment_mean": xt.segment_mean(x, codes, 1).sum(),
+    }
+    for name, y in found.items():
+        assert y.dtype == np.float16 and abs(float(y.item()) - 2000) < 2, name
+    spread = x.weighted(weights)
+    assert abs(float(spread.std().item()) - np.std(np.linspace(1000, 3000, 400))) < 1
+    small = xt.nn.avg_pool(xt.full(20.0, h=65, w=64, dtype="f2"), {"h": 64, "w": 64}, {"h": 1, "w": 1})
+    assert (small.values == 20).all()
