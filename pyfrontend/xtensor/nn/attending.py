@@ -176,18 +176,20 @@ class _Attention:
     def at_once(
         self, q: Tracer, k: Tracer, v: Tracer, mask: Tracer | None, at: Tracer | None, places: Tracer | None
     ) -> Tracer:
-        # The scores, not the query, are scaled: the softmax's loops do it on the way.
-        sizes = union_sizes("attention", (q, k))
-        scores = contract([q, k], (self.feature,), tuple(sizes))
-        scores = build.binary("mul", scores, _inverse_root(size_of(q, self.feature), q.dtype))
+        # The scores, not the query, are scaled: the softmax's loops do it on the way. Those of 16-bit floats stay in f4
+        # until they are weights: before they are scaled, they may be too large for f2.
+        sizes, wide = union_sizes("attention", (q, k)), p.accumulator(q.dtype)
+        scores = contract([p.cast(q, wide), p.cast(k, wide)], (self.feature,), tuple(sizes))
+        scores = build.binary("mul", scores, _inverse_root(size_of(q, self.feature), wide))
         if at is not None and places is not None:
             mask = self.seen(mask, at, places)
         if any_empty(k, (self.key,)):
             weights = scores  # of no keys
         elif mask is None:
-            weights = p.rounded_once(lambda scores: softmax_over(scores, (self.key,)), scores)
+            weights = softmax_over(scores, (self.key,))
         else:
-            weights = p.rounded_once(lambda scores: _masked_softmax(scores, mask, self.key), scores)
+            weights = _masked_softmax(scores, mask, self.key)
+        weights = p.cast(weights, q.dtype)
         return contract([weights, v], (self.key,), tuple(union_sizes("attention", (weights, v))))
 
     def seen(self, mask: Tracer | None, at: Tracer, places: Tracer) -> Tracer:

@@ -283,3 +283,22 @@ def test_attention_to_no_keys_is_0(mask: Any) -> None:
     allowed = None if mask is None else xt.ones(key=0, dtype="?")
     y = xt.nn.attention(q, k, v, ("query", "key", "f"), allowed)
     assert y.sizes == {"query": 3, "g": 4} and not y.values.any()
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_scores_of_16_bit_floats_are_not_rounded(dtype: str, masked: bool) -> None:
+    """Before they are divided by 8, these are beyond the range of float16."""
+    q, k = xt.full(33.0, q=2, f=64), xt.full(33.0, k=3, f=64)
+    same = xt.nn.attention(q.astype(dtype), k.astype(dtype), xt.ones(k=3, o=2).astype(dtype), NAMES)
+    assert (same.astype("f8").values == 1).all()
+    rng = np.random.default_rng(0)
+    arrays = [rng.standard_normal(s).astype("f4") for s in ((50, 64), (300, 64), (300, 8))]
+    mask = np.arange(300) < 200
+    ours = [xt.array(a, d).astype(dtype) for a, d in zip(arrays, (("q", "f"), ("k", "f"), ("k", "o")), strict=True)]
+    found = xt.nn.attention(*ours, NAMES, xt.array(mask, "k") if masked else None).astype("f8").values
+    theirs = [torch.from_numpy(a)[None, None].to(getattr(torch, dtype)) for a in arrays]
+    allowed = torch.from_numpy(np.broadcast_to(mask, (50, 300)).copy()) if masked else None
+    exact = F.scaled_dot_product_attention(*(t.double() for t in theirs), attn_mask=allowed)[0, 0].numpy()
+    reference = F.scaled_dot_product_attention(*theirs, attn_mask=allowed)[0, 0].double().numpy()
+    assert abs(found - exact).max() < 2 * abs(reference - exact).max()
