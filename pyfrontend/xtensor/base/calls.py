@@ -151,10 +151,11 @@ _RENAMED = {
     "x0": "parameters", "fun": "f",
 }  # fmt: skip
 GRAD = "write xt.grad(f)(x): xt.grad differentiates a function with respect to its arguments"
+GRAD_SENTENCE = f"W{GRAD[1:]}"
 # Parameters of xarray's methods and of PyTorch's functions -> what to write.
 _OF_OTHERS = {
     "keep_attrs": "Write xr.set_options(keep_attrs=True), which xtensor reads, too",
-    "requires_grad": f"W{GRAD[1:]}",
+    "requires_grad": GRAD_SENTENCE,
     "min_count": 'Write y.where(x.notnull().sum("time") >= 2) of the result y',
     "copy": "It is not needed: arrays do not change",
     "transpose_coords": "It is not needed: the coordinates keep their dims",

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..base.calls import GRAD, in_words, int_text
+from ..base.calls import GRAD_SENTENCE, in_words, int_text
 from ..base.dims import brief, check_name
 from ..base.dtypes import as_dtype, complex_of
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, MemoryError_
@@ -47,7 +47,7 @@ def sizes_of(name: str, sizes: Mapping[str, Any] | None, keywords: Mapping[str, 
                 ArgumentTypeError, name, f"has no device=, and a dim's size is an int, not {size!r}", instead=instead
             )
         if d == "requires_grad" and isinstance(size, bool):
-            raise fail(ArgumentTypeError, name, "every keyword is a dim", instead=f"W{GRAD[1:]}")
+            raise fail(ArgumentTypeError, name, "every keyword is a dim", instead=GRAD_SENTENCE)
         if isinstance(size, (tuple, list)):
             written = f"xt.{name}(row=3, col=4)" if not name.startswith("random.") else f"xt.{name}(key, row=3, col=4)"
             raise fail(
