@@ -361,3 +361,20 @@ def test_a_bundle_knows_which_coordinates_broadcast_like_keeps(tmp_path: Path) -
     bundle = xt.export(call, (xt.spec(t=2, x=3),), path=tmp_path / "like.xtb", c=False)
     xr.testing.assert_identical(xt.load(bundle)(GRID), call(GRID))
     xr.testing.assert_identical(xt.load(tmp_path / "like.xtb")(GRID), call(GRID))
+
+
+# -- coordinates of a dim that is there twice -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+def test_a_jacobian_keeps_both_coordinates(mode: str) -> None:
+    x = xr.DataArray(np.arange(6.0).reshape(3, 2), dims=("t", "s"), coords={"t": [10, 20, 30], "s": ["a", "b"]})
+    got = xt.jacobian(lambda x: (x * x).sum("s"), mode=mode)(x)
+    assert got.dims == ("t", "t'", "s")
+    assert got.t.values.tolist() == got["t'"].values.tolist() == [10, 20, 30]
+    assert got.s.values.tolist() == ["a", "b"]
+
+
+def test_a_product_with_itself_under_another_name_has_the_coordinates_of_xarray() -> None:
+    x = xr.DataArray(np.arange(3.0), dims="t", coords={"t": [10, 20, 30]})
+    xr.testing.assert_identical(xt.jit(lambda x: x * x.rename(t="u"))(x), x * x.rename(t="u"))

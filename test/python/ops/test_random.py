@@ -480,3 +480,13 @@ def test_draws_over_as_many_elements_as_a_word_counts() -> None:
     for sizes in ({"n": 2**32}, {"a": 2**16, "b": 2**16}, {"a": 2**31, "b": 2}):
         text = xt.jit(lambda key, s=sizes: xt.sum(r.bits(key, s))).lower(r.key(0)).as_text("traced")
         assert re.search(r"iota : <\w: \d+, ui32>", text)  # positions of 32 bits
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_the_only_dim_is_the_one_that_is_shuffled(compiled: bool) -> None:
+    x = xt.arange(5.0, dim="space")
+    for f in (lambda x: r.permutation(r.key(0), x), lambda x: r.choice(r.key(0), x, draw=5, replace=False)):
+        got = (xt.jit(f) if compiled else f)(x)
+        assert got.dims in (("space",), ("draw",))
+        assert sorted(got.values) == [0.0, 1.0, 2.0, 3.0, 4.0]
+    assert r.permutation(r.key(0), 5).dims == ("i",)
