@@ -56,17 +56,20 @@ _LISTED = re.compile(r" \(operands: (?:[^()]|\([^()]*\))*\)")
 def _arrays(arguments: Iterable[Any], depth: int = 8) -> Iterator[Any]:
     """The arrays among the arguments. A list may contain itself."""
     for x in arguments:
-        if isinstance(x, (list, tuple)) and depth:
-            yield from _arrays(x, depth - 1)
+        if isinstance(x, (list, tuple, dict)) and depth:
+            yield from _arrays(x.values() if isinstance(x, dict) else x, depth - 1)
         elif isinstance(getattr(x, "dims", None), tuple) and hasattr(x, "dtype"):
             yield x
 
 
-def _operands(arguments: Iterable[Any]) -> Iterator[str]:
+def operands_among(arguments: Iterable[Any]) -> str:
     """`float32 (a: 2, b: 3)` for each array among the arguments."""
-    for x in _arrays(arguments):
-        sizes = (f"{d}: {n if isinstance(n, int) else '?'}" for d, n in zip(x.dims, x.shape, strict=True))
-        yield f"{getattr(x.dtype, 'name', x.dtype)} ({', '.join(sizes)})"  # a variable of PyTensor has a string
+    return ", ".join(map(_operand, _arrays(arguments)))
+
+
+def _operand(x: Any) -> str:
+    sizes = (f"{d}: {n if isinstance(n, int) else '?'}" for d, n in zip(x.dims, x.shape, strict=True))
+    return f"{getattr(x.dtype, 'name', x.dtype)} ({', '.join(sizes)})"  # a variable of PyTensor has a string
 
 
 def _is_among(name: str, arguments: Iterable[Any], depth: int = 8) -> bool:
@@ -157,7 +160,7 @@ class Error(Exception):
         of ours called is not what the user knows: the message gets the name and the arrays of the user's call."""
         arguments = list(arguments)
         text, mark, where = str(self.args[0]).partition(_MARK)
-        operands = ", ".join(_operands(arguments))
+        operands = operands_among(arguments)
         named = _NAMED.match(text)
         if named is not None and named[1] != op and self.asked is not None and not _is_among(named[1], arguments):
             frame = user_frame()

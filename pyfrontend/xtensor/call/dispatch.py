@@ -169,16 +169,17 @@ class _Eager:
 
     def inline(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """The body, as a part of what is being traced."""
-        before = local.op
+        before = local.op, local.arguments
         if self.flags.kinds:
             self.flags.check(self.name, args, kwargs)
-        local.op = before or self.name
+        if not local.op:
+            local.op, local.arguments = self.name, (*args, *kwargs.values())
         try:
             result = self.fn(*args, **kwargs)
         finally:
-            local.op = before
+            local.op, local.arguments = before
         result = self.mark(result, args, kwargs)
-        if self.joins and not before:
+        if self.joins and not before[0]:
             joined = [x for x in args if isinstance(x, Tracer)]
             if kwargs or self.parameters.take_lists:
                 given = itertools.chain.from_iterable(map(items, (*args, *kwargs.values())))

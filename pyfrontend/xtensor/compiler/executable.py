@@ -100,7 +100,7 @@ def _raise_index_error(site: Any, index: int, size: int) -> None:
     if counts_from_start(op) and index < 0:
         index += size
     text = f"{f'xt.{op}: ' if op else ''}index {index} is out of range for size {size} of dim {dim!r}"
-    if operands and not op.endswith("bincount"):  # which are its own, not the caller's
+    if operands:
         text += f" (operands: {operands})"
     text += f". {which_positions(op)}"
     raise IndexError_(text, str(where) if where else None)
@@ -120,11 +120,13 @@ def _at_call(sites: tuple[Site, ...]) -> tuple[Site, ...]:
 
 
 def operands_of(program: Program) -> dict[str, str]:
-    """For each op that may fail when it runs, and says of which function it is, its operands as errors tell them."""
-    operands: dict[str, str] = {}
+    """For each op that may fail when it runs, by its name, the operands as errors tell them: those that the public
+    function was given, or else those of the op."""
+    operands = dict(program.operands)
 
     def visit(o: Any) -> Any:
-        if o.name.removeprefix("xtensor.") in FAILING and (name := named(o)):
+        name = named(o) if o.name.removeprefix("xtensor.") in FAILING else ""
+        if name and name not in operands:
             arrays = (spec_of(x.type) for x in o.operands)
             operands[name] = ", ".join(f"{s.dtype.name} {describe(s.dims, s.shape)}" for s in arrays)
         return mlir().WalkResult.ADVANCE

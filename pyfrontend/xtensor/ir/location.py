@@ -152,9 +152,9 @@ def function_in(name: str) -> tuple[str, bool]:
     return name.removeprefix(_RULE).partition("#")[0], name.startswith(_RULE)
 
 
-def of_failing(where: ir.Location, op: str, number: int) -> ir.Location:
-    """`where`, under a name that no other op of the function has: what fails is told by it."""
-    return mlir().Location.name(f"{op}#{number}", childLoc=where, context=context())
+def of_failing(where: ir.Location, told: str) -> ir.Location:
+    """`where`, under a name that no other op of the function has, OP#NUMBER: what fails is told by it."""
+    return mlir().Location.name(told, childLoc=where, context=context())
 
 
 def named(op: ir.Operation) -> str:

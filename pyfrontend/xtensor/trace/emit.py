@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base import dtypes
-from ..base.errors import SizeError
+from ..base.errors import SizeError, operands_among
 from ..ir import context as c
 from ..ir import location
 from ..values.spec import Spec
@@ -44,7 +44,9 @@ def emit(
         where = location.of_function(here, local.op, local.is_rule)
     if name in FAILING:
         scope.root.failing += 1
-        where = location.of_failing(here, local.op or name, scope.root.failing)
+        where = location.of_failing(here, told := f"{local.op or name}#{scope.root.failing}")
+        if local.arguments:
+            scope.root.operands[told] = operands_among(local.arguments)
     scope.root.functions[id(here), local.op] = here
     values = [x.value for x in operands]
     try:

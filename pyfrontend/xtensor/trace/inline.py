@@ -20,6 +20,7 @@ def inline(program: Program, inputs: Sequence[Tracer]) -> list[Tracer]:
     mlir, scope = c.mlir(), current()
     scope.root.called |= program.called
     scope.root.functions |= program.functions
+    scope.root.operands |= program.operands
     # The copy stands in the function for a moment, so that its ops can move from there into the open block.
     holder = mlir.Operation.create("builtin.module", regions=1, loc=location.of_user(), ip=scope.ip)
     mlir.Block.create_at_start(holder.regions[0], [])

@@ -60,6 +60,7 @@ class Program:
     called: frozenset[Any] = frozenset()  # as Root has them; they live as long as a program or its code
 
     functions: Mapping[tuple[int, str], Any] = field(default_factory=dict)  # as Root has them
+    operands: Mapping[str, str] = field(default_factory=dict)  # as Root has them
 
     def leaves(self, results: Sequence[Any]) -> Sequence[Any]:
         """One result per leaf; a value that is returned twice is computed and stored once."""
@@ -196,4 +197,5 @@ def trace(
         seconds={"trace": time.perf_counter() - begin},
         called=frozenset(root.called),
         functions=root.functions,
+        operands=root.operands,
     )

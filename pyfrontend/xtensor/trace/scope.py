@@ -31,6 +31,7 @@ DONATED = "xtensor.donated"
 class _Local(threading.local):
     scope: Scope | None = None
     op: str = ""  # the public function that is being traced, for messages of compiled code
+    arguments: Sequence[Any] = ()  # and what it was given
     alone: bool = False  # whether it is traced for a call of its own, and not as a part of a function of the user's
     labelled: bool = False  # whether it is traced for a call of arrays with labels, by itself
     is_rule: bool = False  # whether what is being traced is the rule of its derivative
@@ -104,6 +105,7 @@ class Root(Scope):
         "nonempty",
         "numbers",
         "open",
+        "operands",
         "outer",
         "own",
         "owned",
@@ -141,6 +143,7 @@ class Root(Scope):
         # dims of which a call's sizes must not be 0: (dim, public function, FILE:LINE) -> what it is told
         self.nonempty: dict[tuple[str, str, str | None], str] = {}
         self.failing = 0  # how many ops may fail when they run
+        self.operands: dict[str, str] = {}  # the name of such an op -> the arrays that its public function was given
         # value -> (another value, steps by dim): the first one's positions are labelled as the other's after the steps.
         self.labels: dict[Any, tuple[Any, dict[str, Any]]] = {}
         # result -> what is known of the function that it comes from, its inputs and all of its results

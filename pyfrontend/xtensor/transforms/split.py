@@ -143,7 +143,7 @@ class Split:
         self.shape, self.results = shapes[0], [spec(r) for r in pullback.results]
         captured = list(root.release())
         self.ranges, self.called = tuple(root.ranges.values()), frozenset(root.called)
-        self.functions = root.functions
+        self.functions, self.operands = root.functions, root.operands
         c.verify(root.module)
         c.run_passes(root.module, _PASSES)
         return root.module, captured
@@ -155,7 +155,7 @@ class Split:
         inputs, outputs = (tuple(c.spec_of(t) for t in types) for types in (kind.inputs, kind.results))
         outputs = (*known, *outputs[len(known) :])
         structure = tree.structure([0] * len(outputs))
-        about: Any = {"called": self.called, "functions": self.functions}
+        about: Any = {"called": self.called, "functions": self.functions, "operands": self.operands}
         return Program(module, inputs, outputs, (), structure, name, **about)
 
 

@@ -269,6 +269,18 @@ def test_a_number_without_a_bin_is_told(number: int, compiled: bool) -> None:
         finished((xt.jit(count) if compiled else count)(x))
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_what_has_no_bin_is_told_with_the_arrays_that_are_counted(compiled: bool) -> None:
+    """And not with those that the function made of them."""
+
+    def count(x: xt.Array, w: xt.Array) -> xt.Array:
+        return xt.bincount(x, w, length=3)
+
+    x, w = xt.array([0, 7], "n", dtype="u1"), xt.ones(n=2, dtype="f4")
+    with pytest.raises(xt.IndexError, match=r"operands: uint8 \(n: 2\), float32 \(n: 2\)\)"):
+        finished((xt.jit(count) if compiled else count)(x, w))
+
+
 def test_labels_of_coefficients() -> None:
     """As in xarray, they are powers; without labels the highest power comes first."""
 

@@ -200,7 +200,8 @@ HABITS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: xt.linalg.norm(X, xt.array(2), "time"), r"'nuc' or None, not an array, int64 \(\). .*write float\(k\)"
     ),
     "numbers without a bin": (
-        lambda: xt.bincount(xt.array([0, 5], "a"), length=3), r"for size 3 of dim 'bin'. Numbers are counted from 0"
+        lambda: xt.bincount(xt.array([0, 5], "a"), length=3),
+        r"for size 3 of dim 'bin' \(operands: int64 \(a: 2\)\). Numbers are counted from 0",
     ),
     "a choice of letters": (
         lambda: xt.random.choice(xt.random.key(0), "abc", draw=2), r"an int, not 'abc'. Choose from an array along dim="
