@@ -198,6 +198,12 @@ mlir::LogicalResult lowerShape(mlir::Operation *op, Lowering &to);
 mlir::Value inserted(mlir::Value array, mlir::Value whole, llvm::ArrayRef<int64_t> offsets,
                      llvm::ArrayRef<int64_t> strides, ArrayType type, Lowering &to);
 void lowerGather(GatherOp op, Lowering &to);
+/// Lowers a gather that rolls its source by a number: whether it is one.
+bool lowerRoll(GatherOp op, Lowering &to);
+/// Lowers what shows a number beyond the ends of a shifted array: whether it does.
+bool lowerShift(SelectOp op, Lowering &to);
+/// Whether nothing but such a select reads the gather.
+bool isPartOfShift(GatherOp op, Lowering &to);
 void lowerCallback(CallbackOp op, Lowering &to);
 /// A collective; failure: it is none.
 mlir::LogicalResult lowerCollective(mlir::Operation *op, Lowering &to);

@@ -55,7 +55,7 @@ static LogicalResult lower(Operation *op, Lowering &to) {
     // Identities have the trait for its types alone.
     if (auto stop = dyn_cast<StopGradientOp>(op))
       to.set(stop.getY(), to.view(stop.getX()));
-    else
+    else if (auto select = dyn_cast<SelectOp>(op); !select || !lowerShift(select, to))
       lowerElementwise(op, to);
     return success();
   }
@@ -76,7 +76,7 @@ static LogicalResult lower(Operation *op, Lowering &to) {
     return lowerContract(contract, to), success();
   }
   if (auto gather = dyn_cast<GatherOp>(op)) {
-    if (!lowerSort(gather, to))
+    if (!isPartOfShift(gather, to) && !lowerRoll(gather, to) && !lowerSort(gather, to))
       lowerGather(gather, to);
     return success();
   }

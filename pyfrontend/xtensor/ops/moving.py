@@ -147,7 +147,7 @@ def rolled_by(x: Tracer, dim: str, amount: int) -> Tracer:
 def _rolled(x: Tracer, dim: str, amount: int | Amount) -> Tracer:
     size = p.cast(size_of(x, dim), p.I8)
     by = build.binary("mod", p.amount(amount, p.I8), size)
-    return read_at(x, dim, build.binary("mod", _before(x, dim, by), size))
+    return read_at(x, dim, _before(x, dim, by))
 
 
 def rolled(x: Tracer, dim: str, back: bool) -> Tracer:
