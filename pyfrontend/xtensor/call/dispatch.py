@@ -318,7 +318,9 @@ class _Eager:
             names = [name for name, _, _ in self.parameters.given(found.args, {})]
             amounts = [self.amounts.get(name) for name in names], self.amounts
             new = with_amounts(found.args, found.kwargs, amounts, opened.varying_numbers)
-            found = self.scan(*new, None if self.static is None else found.written)
+            owner, written = found.owner, found.written
+            found = self.scan(*new, None if self.static is None and owner is None else written)
+            found.owner = owner
         key = opened.key, key
         entry = _programs.entries.get(key)
         if entry is None:

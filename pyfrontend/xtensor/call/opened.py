@@ -194,6 +194,8 @@ def with_amounts(
             return type(x)([replaced(item, those) for item in x])
         if isinstance(x, dict):
             return {k: replaced(v, those) for k, v in x.items()}
+        if isinstance(x, slice):
+            return slice(*(replaced(part, those) for part in (x.start, x.stop, x.step)))
         return x
 
     new = tuple([replaced(x, a) for x, a in zip(args, amounts[0], strict=True)])

@@ -6,6 +6,8 @@ everything else becomes one scatter. `v` aligns by name: its dims are among thos
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -307,8 +309,14 @@ def _update_plan(x: Any, v: Any, plan: Mapping[str, Any], kind: str, mode: str |
         return _named_plan(x, v, plan, kind, mode or current().index)
     if not all(isinstance(i, slice) for i in plan.values()):
         return None
-    found = {d: parts_of(i, x.sizes[d]) for d, i in plan.items()}
     sizes = v.sizes if isinstance(v, _native.Array) else {}
+    if sizes.keys().isdisjoint(plan) and all(type(b) is int or b is None for i in plan.values() for b in _bounds(i)):
+        # A step is a text, which is no amount.
+        steps = {d: None if i.step in (None, 1) else str(operator.index(i.step)) for d, i in plan.items()}
+        if "0" in steps.values():
+            return None
+        return Follows((x, v, {d: slice(*_bounds(i), steps[d]) for d, i in plan.items()}, kind, mode))
+    found = {d: parts_of(i, x.sizes[d]) for d, i in plan.items()}
     if not all(n and sizes.get(d, n) == n for d, ((_, n, _), _) in found.items()):
         return None
     # The least and the largest position, and the step, below 0 where the slice runs backwards.
@@ -333,8 +341,41 @@ def _named_plan(x: Any, v: Any, plan: Mapping[str, Any], kind: str, mode: str) -
     return Follows((x, v, indices, kind, mode))
 
 
+def _bounds(i: slice) -> tuple[Any, Any]:
+    return i.start, i.stop
+
+
+def _hit(x: Tracer, d: str, i: slice) -> Tracer:
+    """Which elements along a dim are of a slice, whose bounds are amounts."""
+    step = int(i.step or 1)
+    size, zero, one = p.cast(size_of(x, d), p.I8), p.zero(p.I8), p.constant(1, p.I8)
+    none = zero if step > 0 else build.unary("neg", one)
+    last = size if step > 0 else build.binary("sub", size, one)
+
+    def bound(value: Any, default: Tracer) -> Tracer:
+        if value is None:
+            return default
+        b = p.amount(value, p.I8)
+        b = build.select(build.compare("lt", b, zero), build.binary("add", b, size), b)
+        return build.binary("minimum", build.binary("maximum", b, none), last)
+
+    first, end = bound(i.start, none if step > 0 else last), bound(i.stop, last if step > 0 else none)
+    at = build.iota(d, size_of(x, d), p.I8)
+    before, after = ("ge", "lt") if step > 0 else ("le", "gt")
+    hit = build.binary("and", build.compare(before, at, first), build.compare(after, at, end))
+    if abs(step) == 1:
+        return hit
+    gone = build.binary("mod", build.binary("sub", at, first), p.constant(step, p.I8))
+    return build.binary("and", hit, build.compare("eq", gone, zero))
+
+
 def _update_wide(x: ArrayLike, v: ArrayLike, amounts: dict[str, Any], kind: str, mode: str | None, /) -> Array:
     x = as_tracer(x)
+    if all(isinstance(a, slice) for a in amounts.values()):
+        update = Update(x, kind, "drop", {})
+        hit = functools.reduce(functools.partial(build.binary, "and"), (_hit(x, d, i) for d, i in amounts.items()))
+        y = update.combined(x, update.value(as_tracer(v)))
+        return reorder(build.select(hit, y, x), x.dims)
     if mode is not None:
         return Update(x, kind, mode, amounts).apply(v)
     update = Update(x, kind, "drop", {})
@@ -353,7 +394,7 @@ def _update_wide(x: ArrayLike, v: ArrayLike, amounts: dict[str, Any], kind: str,
     if any(d in v.dims for d in places):
         v = build.gather("clip", v, {d: at for d, at in places.items() if d in v.dims})
     y = reorder(update.combined(x, update.value(v)), x.dims)
-    return y if hit is None else build.select(hit, y, x)
+    return y if hit is None else reorder(build.select(hit, y, x), x.dims)
 
 
 @op(static=_prepared, wide=(_update_plan, _update_wide))

@@ -217,6 +217,7 @@ AMOUNTS: dict[str, Callable[[xt.Array, int], Any]] = {
     "ints": lambda x, n: xt.shift(x, a=n),
     "levels": lambda x, n: xt.quantile(x, n / 16, "a"),
     "powers": lambda x, n: xt.linalg.matrix_power(x, n + 1, dims=("a", "b")),
+    "bounds of slices": lambda x, n: x.at(b=slice(n % 4 - 2, None), a=slice(None, 4 - n, -2)).add(1.0),
 }
 
 
