@@ -35,6 +35,8 @@ from .opened import (
     Families,
     Family,
     Follows,
+    FollowsInOrder,
+    InOrder,
     Opened,
     Programs,
     Within,
@@ -242,7 +244,7 @@ class _Eager:
             raise self.unhashable(found.args, found.kwargs) from None
         if entry is None:
             try:
-                result = self.opened(key, found)
+                result = None if _families.is_often(key) else self.opened(key, found)
             except (Error, TypeError, ValueError):  # the program for these very sizes tells of it
                 result = None
             if result is not None:
@@ -298,9 +300,10 @@ class _Eager:
             plan, inner = self.wide
             wider = plan(*found.args, **found.kwargs)
             scanned = None if wider is None else inner.scan(wider, {})
-            if scanned is not None and type(wider) is Follows:
+            if scanned is not None and isinstance(wider, Follows):
                 scanned.owner, scanned.written = self, found.written
-            if scanned is not None and all(x.size <= LARGEST for x in scanned.arrays):
+            large = isinstance(wider, (InOrder, FollowsInOrder))
+            if scanned is not None and (large or all(x.size <= LARGEST for x in scanned.arrays)):
                 key = (inner, call[_OPTIONS], call[_DEVICE], False, *scanned.key)
                 return inner.opened(key, scanned)
         has_rooms = bool(self.sizes) and not found.labelled

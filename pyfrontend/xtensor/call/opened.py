@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 import threading
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _native
@@ -25,6 +25,9 @@ MOST = 1024
 MOST_FAMILIES = 4096
 # How many times a family is compiled for the sizes and the numbers of a call.
 APART = 2
+# How often Python finds the program of a family for one call. These calls take about as long as a compilation, so then
+# the call gets a program of its own, which C++ finds.
+OFTEN = 256
 # Elements of an argument of a wide form (`op(wide=)`). To read more of them at computed positions takes longer than a
 # compilation.
 LARGEST = 1 << 16
@@ -42,6 +45,14 @@ class Amount:
 class Follows(tuple[Any, ...]):
     """Arguments of a wide form (`op(wide=)`) that follow from static arguments and the dims of arrays alone: one for
     each of the call, arrays in the place of arrays, whose dims may be `renamed`."""
+
+
+class InOrder(tuple[Any, ...]):
+    """Arguments of a wide form that copies slices, and reads nothing at computed positions: arrays may be large."""
+
+
+class FollowsInOrder(Follows):
+    """The same of arguments that follow."""
 
 
 class Programs:
@@ -111,7 +122,13 @@ class Families:
 
     def __init__(self) -> None:
         self.latest = Latest(MOST_FAMILIES)
+        self.calls = Latest(MOST_FAMILIES)
         self.meeting = threading.RLock()
+
+    def is_often(self, call: Any) -> bool:
+        """Whether the call with this key gets a program of its own, and none of a family."""
+        count: Iterator[int] = self.calls(call, itertools.count)
+        return next(count) >= OFTEN
 
     def meet(self, key: Any, sizes: Mapping[str, int], numbers: Sequence[Any]) -> tuple[Family, Opened | None]:
         """The family of a call, and what its program leaves open: other threads may open more meanwhile."""

@@ -10,7 +10,7 @@ from ..base.calls import counted
 from ..base.dims import unknown
 from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError, SizeError
 from ..call.dispatch import op
-from ..call.opened import Amount, any_number, apart, renamed, room
+from ..call.opened import Amount, InOrder, any_number, apart, renamed, room
 from ..call.scanned import items
 from ..trace import build
 from ..trace.lift import as_tracer
@@ -63,7 +63,9 @@ def _pad_plan(x: Any, widths: Mapping[str, Any], mode: Any, constant_values: Any
         return None
     rooms = [room(d, x.sizes[d] + low + high, x._device) for d, (low, high) in pairs.items()]
     before = {d: low for d, (low, _) in pairs.items()}
-    return renamed(x, {d: apart(d) for d in pairs}), rooms, before, mode, constant_values
+    is_one = mode == "constant" and not isinstance(constant_values, (tuple, list, Mapping))
+    kind = InOrder if is_one and x.device == "cpu" else tuple
+    return kind((renamed(x, {d: apart(d) for d in pairs}), rooms, before, mode, constant_values))
 
 
 def _pad_wide(

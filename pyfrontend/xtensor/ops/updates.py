@@ -20,7 +20,7 @@ from ..base.errors import ArgumentError, ArgumentTypeError, DeviceError, Dimensi
 from ..base.lacking import lacks, methods_of
 from ..call.arrays import array, as_array
 from ..call.dispatch import op, tracing
-from ..call.opened import Follows, apart, renamed
+from ..call.opened import Follows, FollowsInOrder, apart, renamed
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.scope import local
@@ -315,7 +315,7 @@ def _update_plan(x: Any, v: Any, plan: Mapping[str, Any], kind: str, mode: str |
         steps = {d: None if i.step in (None, 1) else str(operator.index(i.step)) for d, i in plan.items()}
         if "0" in steps.values():
             return None
-        return Follows((x, v, {d: slice(*_bounds(i), steps[d]) for d, i in plan.items()}, kind, mode))
+        return FollowsInOrder((x, v, {d: slice(*_bounds(i), steps[d]) for d, i in plan.items()}, kind, mode))
     found = {d: parts_of(i, x.sizes[d]) for d, i in plan.items()}
     if not all(n and sizes.get(d, n) == n for d, ((_, n, _), _) in found.items()):
         return None
@@ -371,30 +371,25 @@ def _hit(x: Tracer, d: str, i: slice) -> Tracer:
 
 def _update_wide(x: ArrayLike, v: ArrayLike, amounts: dict[str, Any], kind: str, mode: str | None, /) -> Array:
     x = as_tracer(x)
-    if all(isinstance(a, slice) for a in amounts.values()):
-        update = Update(x, kind, "drop", {})
-        hit = functools.reduce(functools.partial(build.binary, "and"), (_hit(x, d, i) for d, i in amounts.items()))
-        y = update.combined(x, update.value(as_tracer(v)))
-        return reorder(build.select(hit, y, x), x.dims)
-    if mode is not None:
-        return Update(x, kind, mode, amounts).apply(v)
-    update = Update(x, kind, "drop", {})
-    hit, places = None, {}
-    for d, parts in amounts.items():
-        low, high, step = (p.amount(a, p.I8) for a in parts)
+    if any(isinstance(a, Tracer) for a in amounts.values()):
+        return Update(x, kind, mode or current().index, amounts).apply(v)
+    update, v = Update(x, kind, "drop", {}), as_tracer(v)
+    hits, places = [], {}
+    for d, part in amounts.items():
+        if isinstance(part, slice):
+            hits.append(_hit(x, d, part))
+            continue
+        low, high, step = (p.amount(a, p.I8) for a in part)
         at = build.iota(d, size_of(x, d), p.I8)
         first = build.select(build.compare("lt", step, p.zero(p.I8)), high, low)
         found = build.binary("sub", at, first)
-        there = build.compare("eq", build.binary("mod", found, step), p.zero(p.I8))
-        for here in (build.compare("ge", at, low), build.compare("le", at, high)):
-            there = build.binary("and", there, here)
-        hit = there if hit is None else build.binary("and", hit, there)
+        hits.append(build.compare("eq", build.binary("mod", found, step), p.zero(p.I8)))
+        hits += build.compare("ge", at, low), build.compare("le", at, high)
         places[apart(d)] = build.binary("floor_div", found, step)
-    v = as_tracer(v)
     if any(d in v.dims for d in places):
         v = build.gather("clip", v, {d: at for d, at in places.items() if d in v.dims})
-    y = reorder(update.combined(x, update.value(v)), x.dims)
-    return y if hit is None else reorder(build.select(hit, y, x), x.dims)
+    y = update.combined(x, update.value(v))
+    return reorder(build.select(functools.reduce(functools.partial(build.binary, "and"), hits), y, x), x.dims)
 
 
 @op(static=_prepared, wide=(_update_plan, _update_wide))

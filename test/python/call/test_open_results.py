@@ -10,6 +10,7 @@ import xarray as xr
 import xtensor as xt
 from against import values
 from eager_programs import compiled, forget
+from xtensor.call import dispatch, opened
 from xtensor.call.opened import APART
 
 SIZES = range(4, 10)
@@ -166,3 +167,46 @@ def test_windows_longer_than_the_array_are_nan() -> None:
     for n in (2, 3, 4, 5, 10, 11, 12, 13):
         y = x.rolling(i=n).mean()
         assert np.isnan(y.values).sum() == min(n - 1, 9)
+
+
+@pytest.mark.parametrize("call", [
+    lambda x, n: xt.pad(x, i=(n, 3)),
+    lambda x, n: xt.tile(x, i=n + 1),
+    lambda x, n: xt.repeat(x, n + 2, dim="i"),
+    lambda x, n: xt.one_hot(x.astype("i4"), n + 2),
+])  # fmt: skip
+def test_a_call_that_comes_often_gets_a_program_of_its_own(
+    call: Callable[[xt.Array, int], xt.Array], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opened, "OFTEN", 3)
+    x = named(numbers(5))
+    expected = [call(x, n).values for n in range(6)]
+    assert compiled(lambda: [call(x, 2) for _ in range(8)]) <= 1
+    monkeypatch.setattr(dispatch._Eager, "eager", lambda *args: pytest.fail("it took the slow path"))
+    np.testing.assert_array_equal(call(x, 2).values, expected[2])
+
+
+def test_what_counts_calls_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatch._families.calls, "most", 4)
+    x = named(numbers(5))
+    for n in range(12):
+        np.testing.assert_array_equal(xt.pad(x, i=(n, 0)).values, np.pad(x.values, (n, 0)))
+    assert len(dispatch._families.calls) == 4
+
+
+@pytest.mark.cpu_only("devices read at computed positions, which takes longer for large arrays")
+def test_one_program_pads_large_arrays_and_updates_their_slices() -> None:
+    x = numbers(3, opened.LARGEST)
+    y = xt.array(x, ("a", "t"))
+
+    def run() -> None:
+        for n in range(8):
+            np.testing.assert_array_equal(xt.pad(y, t=(n, 2 * n)).values, np.pad(x, ((0, 0), (n, 2 * n))))
+            np.testing.assert_array_equal(
+                xt.pad(y, a=n, t=n, constant_values=n).values, np.pad(x, n, constant_values=n)
+            )
+            expected = x.copy()
+            expected[1:, n : -2 * n - 1] = n
+            np.testing.assert_array_equal(y.at(a=slice(1, None), t=slice(n, -2 * n - 1)).set(float(n)).values, expected)
+
+    assert compiled(run) <= 3 * (APART + 2)
