@@ -202,6 +202,8 @@ void lowerGather(GatherOp op, Lowering &to);
 bool lowerRoll(GatherOp op, Lowering &to);
 /// Lowers what shows a number beyond the ends of a shifted array: whether it does.
 bool lowerShift(SelectOp op, Lowering &to);
+/// Lowers the derivative of a roll or a shift, which adds to zeros: whether it is one.
+bool lowerShiftBack(ScatterOp op, Lowering &to);
 /// Whether nothing but such a select reads the gather.
 bool isPartOfShift(GatherOp op, Lowering &to);
 void lowerCallback(CallbackOp op, Lowering &to);

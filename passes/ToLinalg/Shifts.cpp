@@ -41,17 +41,16 @@ static bool isSize(Value array, StringAttr dim, ArrayType type) {
 namespace {
 /// The result of a read along one dim, written slice by slice.
 struct Slices {
-  /// `dim`: of the result, in the place of `along`, that of the source.
-  Slices(GatherOp op, StringAttr dim, StringAttr along, Lowering &to)
-      : to(to), type(arrayType(op.getY())), source(to.stored(op.getSource())), axis(type.find(dim)),
-        whole(to.empty(type)) {
+  /// `dim`: of the result, in the place of `along`, that of the array.
+  Slices(ArrayType type, Value array, StringAttr dim, StringAttr along, Lowering &to)
+      : to(to), type(type), source(to.stored(array)), axis(type.find(dim)), whole(to.empty(type)) {
     for (StringAttr d : source.order)
-      axes.push_back(getAffineDimExpr(type.find(d == along ? dim : d), op.getContext()));
+      axes.push_back(getAffineDimExpr(type.find(d == along ? dim : d), to.b.getContext()));
     sourceAxis = llvm::find(source.order, along) - source.order.begin();
     for (StringAttr d : type.getDimNames())
       sizes.push_back(to.sizeOf(d, type));
     for (StringAttr d : source.order)
-      sourceSizes.push_back(to.sizeOf(d, arrayType(op.getSource())));
+      sourceSizes.push_back(to.sizeOf(d, arrayType(array)));
     length = getValueOrCreateConstantIndexOp(to.b, to.loc(), sizes[axis]);
     sourceLength = getValueOrCreateConstantIndexOp(to.b, to.loc(), sourceSizes[sourceAxis]);
   }
@@ -110,89 +109,162 @@ struct Slices {
   SmallVector<OpFoldResult> sizes, sourceSizes;
   Value whole, length, sourceLength;
 };
+
+/// The only index of a read or an update, if no other dim of the array has the name of its dim.
+struct Place {
+  Place(ValueRange indices, ArrayAttr all, ArrayType array) : array(array) {
+    if (indices.size() != 1 || arrayType(indices[0]).getRank() != 1)
+      return;
+    along = cast<StringAttr>(all[0]);
+    dim = arrayType(indices[0]).getDimNames()[0];
+    if (dim == along || !array.hasDim(dim))
+      index = indices[0];
+  }
+
+  /// What a roll moves the array by, without dims; null: it is no roll.
+  Value rolledBy() const {
+    // Padding by the array itself has more positions.
+    if (!index || dim != along || arrayType(index).getSize(dim) != array.getSize(dim))
+      return {};
+    // i - n % size counts from the end where it is negative, and (i - n) % size never is.
+    Value amount;
+    if (auto mod = index.getDefiningOp<ModOp>()) {
+      if (isSize(mod.getRhs(), dim, array))
+        amount = subtracted(mod.getLhs(), dim);
+    } else if (Value number = subtracted(index, dim)) {
+      if (auto mod = number.getDefiningOp<ModOp>(); mod && isSize(mod.getRhs(), dim, array))
+        amount = mod.getLhs();
+    }
+    return amount && arrayType(amount).getRank() == 0 ? amount : Value();
+  }
+
+  /// What a shift moves the array by, if `condition` says which positions the array has.
+  Value shiftedBy(Value condition) const {
+    auto both = condition.getDefiningOp<AndOp>();
+    if (!index || !both)
+      return {};
+    auto low = both.getLhs().getDefiningOp<CompareOp>();
+    auto high = both.getRhs().getDefiningOp<CompareOp>();
+    if (!low || low.getPredicate() != ComparePredicate::ge || low.getLhs() != index ||
+        !isNumber(low.getRhs(), 0))
+      return {};
+    if (!high || high.getPredicate() != ComparePredicate::lt || high.getLhs() != index ||
+        !isSize(high.getRhs(), along, array))
+      return {};
+    return subtracted(index, dim);
+  }
+
+  ArrayType array;
+  Value index;
+  StringAttr dim, along;
+};
+
+struct Shift {
+  GatherOp gather;
+  Value by;
+};
 } // namespace
 
-/// The dim of the only index, if no other dim of the source has its name.
-static StringAttr newDim(GatherOp op) {
-  if (op.getIndices().size() != 1 || arrayType(op.getIndices()[0]).getRank() != 1)
-    return {};
-  StringAttr dim = arrayType(op.getIndices()[0]).getDimNames()[0];
-  return dim == op.getAlong()[0] || !arrayType(op.getSource()).hasDim(dim) ? dim : StringAttr();
+static Value asIndex(Value number, Lowering &to) {
+  return arith::IndexCastOp::create(to.b, to.loc(), to.b.getIndexType(), to.numberOf(number));
 }
 
-bool xtensor::lowerRoll(GatherOp op, Lowering &to) {
-  StringAttr dim = newDim(op);
-  ArrayType source = arrayType(op.getSource());
-  if (to.isForDevice() || !dim || dim != op.getAlong()[0])
-    return false;
-  // i - n % size counts from the end where it is negative, and (i - n) % size never is.
-  Value index = op.getIndices()[0], amount;
-  if (auto mod = index.getDefiningOp<ModOp>()) {
-    if (isSize(mod.getRhs(), dim, source))
-      amount = subtracted(mod.getLhs(), dim);
-  } else if (Value number = subtracted(index, dim)) {
-    if (auto mod = number.getDefiningOp<ModOp>(); mod && isSize(mod.getRhs(), dim, source))
-      amount = mod.getLhs();
-  }
-  // Padding by the array itself has more positions.
-  ArrayType positions = arrayType(index);
-  if (!amount || arrayType(amount).getRank() != 0 || positions.getSize(dim) != source.getSize(dim))
-    return false;
-  Slices slices(op, dim, dim, to);
-  Value zero = to.index(0), size = slices.length;
-  Value by = arith::IndexCastOp::create(to.b, to.loc(), to.b.getIndexType(), to.numberOf(amount));
+/// From 0 to before the size of the result.
+static Value remainder(Value amount, const Slices &slices, Lowering &to) {
   // An empty dim has no remainder.
-  Value divisor = arith::MaxSIOp::create(to.b, to.loc(), size, to.index(1));
-  by = arith::RemSIOp::create(to.b, to.loc(), by, divisor);
-  Value isNegative = arith::CmpIOp::create(to.b, to.loc(), arith::CmpIPredicate::slt, by, zero);
-  by = arith::SelectOp::create(to.b, to.loc(), isNegative, slices.plus(by, size), by);
-  slices.copy(zero, by, slices.minus(size, by));
-  slices.copy(by, size, zero);
-  to.setTensor(op.getY(), slices.whole);
-  return true;
+  Value divisor = arith::MaxSIOp::create(to.b, to.loc(), slices.length, to.index(1));
+  Value by = arith::RemSIOp::create(to.b, to.loc(), asIndex(amount, to), divisor);
+  Value isNegative =
+      arith::CmpIOp::create(to.b, to.loc(), arith::CmpIPredicate::slt, by, to.index(0));
+  Value above = arith::AddIOp::create(to.b, to.loc(), by, slices.length);
+  return arith::SelectOp::create(to.b, to.loc(), isNegative, above, by);
 }
 
-/// What `op` shows between elements that a gather reads: the gather, and the number that positions
-/// along a dim are less.
-static std::pair<GatherOp, Value> shiftOf(SelectOp op) {
-  auto gather = op.getLhs().getDefiningOp<GatherOp>();
-  auto both = op.getCondition().getDefiningOp<AndOp>();
-  if (!gather || !both || gather.getMode() != IndexMode::clip ||
-      arrayType(op.getRhs()).getRank() != 0)
-    return {};
-  StringAttr dim = newDim(gather);
-  auto low = both.getLhs().getDefiningOp<CompareOp>(),
-       high = both.getRhs().getDefiningOp<CompareOp>();
-  if (!dim || !low || !high || low.getPredicate() != ComparePredicate::ge ||
-      high.getPredicate() != ComparePredicate::lt)
-    return {};
-  Value index = gather.getIndices()[0];
-  if (low.getLhs() != index || high.getLhs() != index || !isNumber(low.getRhs(), 0) ||
-      !isSize(high.getRhs(), cast<StringAttr>(gather.getAlong()[0]), arrayType(gather.getSource())))
-    return {};
-  Value amount = subtracted(index, dim);
-  return amount ? std::make_pair(gather, amount) : std::make_pair(GatherOp(), Value());
-}
-
-bool xtensor::isPartOfShift(GatherOp op, Lowering &to) {
-  auto select = op->hasOneUse() ? dyn_cast<SelectOp>(*op->user_begin()) : SelectOp();
-  return select && !to.isForDevice() && shiftOf(select).first == op;
-}
-
-bool xtensor::lowerShift(SelectOp op, Lowering &to) {
-  auto [gather, amount] = shiftOf(op);
-  if (to.isForDevice() || !gather)
-    return false;
-  Slices slices(gather, newDim(gather), cast<StringAttr>(gather.getAlong()[0]), to);
-  Value zero = to.index(0), size = slices.length, value;
-  value = Lowering::elementAt(to.b, to.loc(), to.view(op.getRhs()), {});
-  Value by = arith::IndexCastOp::create(to.b, to.loc(), to.b.getIndexType(), to.numberOf(amount));
+/// Moves up the source by `by`, or down by -`by`, and fills what is left.
+static void shift(Slices &slices, Value by, Value value, Lowering &to) {
+  Value zero = to.index(0), size = slices.length;
   by = slices.between(by, slices.minus(zero, slices.sourceLength), size);
   Value begin = slices.between(by, zero, size);
   Value end = slices.between(slices.plus(by, slices.sourceLength), zero, size);
   slices.fill(zero, begin, value);
   slices.copy(begin, end, slices.minus(begin, by));
   slices.fill(end, size, value);
+}
+
+bool xtensor::lowerRoll(GatherOp op, Lowering &to) {
+  Place place(op.getIndices(), op.getAlong(), arrayType(op.getSource()));
+  Value amount = to.isForDevice() ? Value() : place.rolledBy();
+  if (!amount)
+    return false;
+  Slices slices(arrayType(op.getY()), op.getSource(), place.dim, place.dim, to);
+  Value zero = to.index(0), size = slices.length, by = remainder(amount, slices, to);
+  slices.copy(zero, by, slices.minus(size, by));
+  slices.copy(by, size, zero);
+  to.setTensor(op.getY(), slices.whole);
+  return true;
+}
+
+/// The read whose elements `op` shows, and others only beyond the ends.
+static Shift shiftOf(SelectOp op) {
+  auto gather = op.getLhs().getDefiningOp<GatherOp>();
+  if (!gather || gather.getMode() != IndexMode::clip || arrayType(op.getRhs()).getRank() != 0)
+    return {};
+  Place place(gather.getIndices(), gather.getAlong(), arrayType(gather.getSource()));
+  return {gather, place.shiftedBy(op.getCondition())};
+}
+
+bool xtensor::isPartOfShift(GatherOp op, Lowering &to) {
+  auto select = op->hasOneUse() ? dyn_cast<SelectOp>(*op->user_begin()) : SelectOp();
+  if (!select || to.isForDevice())
+    return false;
+  auto [gather, by] = shiftOf(select);
+  return gather == op && by;
+}
+
+bool xtensor::lowerShift(SelectOp op, Lowering &to) {
+  auto [gather, by] = shiftOf(op);
+  if (to.isForDevice() || !by)
+    return false;
+  Place place(gather.getIndices(), gather.getAlong(), arrayType(gather.getSource()));
+  Slices slices(arrayType(gather.getY()), gather.getSource(), place.dim, place.along, to);
+  Value value = Lowering::elementAt(to.b, to.loc(), to.view(op.getRhs()), {});
+  shift(slices, asIndex(by, to), value, to);
   to.setStored(op.getY(), slices.whole, slices.type.getDimNames());
   return true;
+}
+
+/// Whether all elements are 0.0.
+static bool isZero(Value array) {
+  if (auto broadcast = array.getDefiningOp<BroadcastOp>())
+    array = broadcast.getX();
+  auto constant = array.getDefiningOp<ConstantOp>();
+  auto values = constant ? dyn_cast<DenseFPElementsAttr>(constant.getValue()) : nullptr;
+  return values && values.isSplat() && values.getSplatValue<APFloat>().isPosZero();
+}
+
+bool xtensor::lowerShiftBack(ScatterOp op, Lowering &to) {
+  ArrayType type = arrayType(op.getY());
+  Place place(op.getIndices(), op.getAlong(), type);
+  if (to.isForDevice() || op.getKind() != ScatterKind::add || !isZero(op.getTarget()))
+    return false;
+  if (Value amount = place.rolledBy();
+      amount && arrayType(op.getUpdates()).getRank() == type.getRank()) {
+    Slices slices(type, op.getUpdates(), place.dim, place.dim, to);
+    Value zero = to.index(0), size = slices.length, by = remainder(amount, slices, to);
+    Value left = slices.minus(size, by);
+    slices.copy(zero, left, by);
+    slices.copy(left, size, zero);
+    return to.setTensor(op.getY(), slices.whole), true;
+  }
+  auto updates = op.getUpdates().getDefiningOp<SelectOp>();
+  if (!updates || op.getMode() != IndexMode::clip || !isZero(updates.getRhs()) ||
+      arrayType(updates.getLhs()).getRank() != type.getRank())
+    return false;
+  Value by = place.shiftedBy(updates.getCondition());
+  if (!by)
+    return false;
+  Slices slices(type, updates.getLhs(), place.along, place.dim, to);
+  shift(slices, slices.minus(to.index(0), asIndex(by, to)), to.number(type.getElementType(), 0),
+        to);
+  return to.setTensor(op.getY(), slices.whole), true;
 }

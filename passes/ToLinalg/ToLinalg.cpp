@@ -89,8 +89,11 @@ static LogicalResult lower(Operation *op, Lowering &to) {
     return lowerFourier(fourier, to), success();
   if (auto accumulate = dyn_cast<AccumulateOp>(op))
     return lowerAccumulate(accumulate, to), success();
-  if (auto scatter = dyn_cast<ScatterOp>(op))
-    return lowerScatter(scatter, to), success();
+  if (auto scatter = dyn_cast<ScatterOp>(op)) {
+    if (!lowerShiftBack(scatter, to))
+      lowerScatter(scatter, to);
+    return success();
+  }
   if (auto callback = dyn_cast<CallbackOp>(op))
     return lowerCallback(callback, to), success();
   if (succeeded(lowerFactors(op, to)))

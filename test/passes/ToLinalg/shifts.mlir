@@ -53,6 +53,46 @@ func.func @shift(%x: !xtensor.array<t: 9, f32>, %n: !xtensor.array<i64>, %v: !xt
   return %y : !xtensor.array<t: 9, f32>
 }
 
+// Their derivatives, which add to zeros, move back.
+// CHECK-LABEL: func.func @roll_back
+// CHECK: tensor.extract_slice %arg0[0, %{{.*}}]
+// CHECK: tensor.extract_slice %arg0[0, 0]
+// CHECK-NOT: scf.for
+func.func @roll_back(%g: !xtensor.array<a: 2, t: 9, f32>, %n: !xtensor.array<i64>)
+    -> !xtensor.array<a: 2, t: 9, f32> {
+  %none = xtensor.constant dense<0.0> : tensor<f32> as <f32>
+  %size = xtensor.constant dense<9> : tensor<i64> as <i64>
+  %i = xtensor.iota : <t: 9, i64>
+  %before = xtensor.sub %i, %n : <t: 9, i64>, <i64>
+  %at = xtensor.mod %before, %size : <t: 9, i64>, <i64>
+  %zeros = xtensor.broadcast %none : (!xtensor.array<f32>) -> !xtensor.array<a: 2, t: 9, f32>
+  %y = xtensor.scatter add raise %zeros at %at with %g along [t]
+    : <a: 2, t: 9, f32>, <a: 2, t: 9, f32>, !xtensor.array<t: 9, i64>
+  return %y : !xtensor.array<a: 2, t: 9, f32>
+}
+
+// CHECK-LABEL: func.func @shift_back
+// CHECK: linalg.fill
+// CHECK: tensor.extract_slice %arg0
+// CHECK: linalg.fill
+// CHECK-NOT: scf.for
+func.func @shift_back(%g: !xtensor.array<t: 9, f32>, %n: !xtensor.array<i64>)
+    -> !xtensor.array<t: 9, f32> {
+  %none = xtensor.constant dense<0.0> : tensor<f32> as <f32>
+  %zero = xtensor.constant dense<0> : tensor<i64> as <i64>
+  %size = xtensor.constant dense<9> : tensor<i64> as <i64>
+  %i = xtensor.iota : <t: 9, i64>
+  %at = xtensor.sub %i, %n : <t: 9, i64>, <i64>
+  %low = xtensor.compare ge %at, %zero : <t: 9, i64>, <i64>
+  %high = xtensor.compare lt %at, %size : <t: 9, i64>, <i64>
+  %there = xtensor.and %low, %high : <t: 9, i1>, <t: 9, i1>
+  %given = xtensor.select %there, %g, %none : <t: 9, i1>, <t: 9, f32>, <f32>
+  %zeros = xtensor.broadcast %none : (!xtensor.array<f32>) -> !xtensor.array<t: 9, f32>
+  %y = xtensor.scatter add clip %zeros at %at with %given along [t]
+    : <t: 9, f32>, <t: 9, f32>, !xtensor.array<t: 9, i64>
+  return %y : !xtensor.array<t: 9, f32>
+}
+
 // More positions than the source has, as where an array is padded by itself.
 // CHECK-LABEL: func.func @more
 // CHECK: tensor.extract %

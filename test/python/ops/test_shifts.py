@@ -117,6 +117,20 @@ def test_derivatives_of_both_modes(f: Any, back: Any) -> None:
 
 
 @pytest.mark.parametrize("f", [rolled, shifted])
+def test_derivatives_beside_another_dim_and_of_second_order(f: Any) -> None:
+    x, moved = values("f4", 7, 5), MOVES["roll" if f is rolled else "shift"][1]
+    for dims, y in ((("t", "a"), x), (("a", "t"), x.T)):
+        a = xt.array(y, dims)
+        cubes = lambda x, n: (f(x, n) ** 3).sum()  # noqa: E731
+        twice = lambda x, n, cubes=cubes: xt.grad(lambda x: xt.grad(cubes)(x, n).sum())(x)  # noqa: E731
+        for n in (2, -3):
+            there = moved(moved(np.ones_like(x), n), -n)
+            first = xt.jit(xt.grad(cubes))(a, n).transpose("t", "a")
+            np.testing.assert_array_equal(first.values, 3 * x**2 * there)
+            np.testing.assert_array_equal(xt.jit(twice)(a, n).transpose("t", "a").values, 6 * x * there)
+
+
+@pytest.mark.parametrize("f", [rolled, shifted])
 def test_arrays_and_amounts_in_batches(f: Any) -> None:
     x, n = values("f4", 4, 7), np.array([0, 2, -3, 9])
     moved = MOVES["roll" if f is rolled else "shift"][1]
