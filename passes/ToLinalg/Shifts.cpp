@@ -19,7 +19,8 @@ static Value subtracted(Value index, StringAttr dim) {
       arrayType(difference.getRhs()).getRank() != 0)
     return {};
   ArrayType type = arrayType(index);
-  return type.getElementType().isInteger(64) && type.hasDim(dim) ? difference.getRhs() : Value();
+  return type.getElementType().isSignlessInteger(64) && type.hasDim(dim) ? difference.getRhs()
+                                                                         : Value();
 }
 
 /// Whether the array without dims is this number.

@@ -7,7 +7,7 @@
 // CHECK: %[[BY:.*]] = arith.select
 // CHECK: tensor.extract_slice %[[X]][0, %{{.*}}] [2, %[[BY]]] [1, 1]
 // CHECK: tensor.extract_slice %[[X]][0, 0] [2, %{{.*}}] [1, 1]
-// CHECK-NOT: tensor.extract %
+// CHECK-NOT: tensor.extract %{{.*}}[%
 func.func @roll(%x: !xtensor.array<a: 2, t: 9, f32>, %n: !xtensor.array<i64>)
     -> !xtensor.array<a: 2, t: 9, f32> {
   %size = xtensor.constant dense<9> : tensor<i64> as <i64>
@@ -22,7 +22,7 @@ func.func @roll(%x: !xtensor.array<a: 2, t: 9, f32>, %n: !xtensor.array<i64>)
 // CHECK-LABEL: func.func @roll_of_open_size
 // CHECK-NOT: arith.cmpi {{.*}} : vector
 // CHECK: tensor.extract_slice %{{.*}}[0] [%{{.*}}] [1] : tensor<?xf32> to tensor<?xf32>
-// CHECK-NOT: tensor.extract %
+// CHECK-NOT: tensor.extract %{{.*}}[%
 func.func @roll_of_open_size(%x: !xtensor.array<t: ?, f32>, %n: !xtensor.array<i64>)
     -> !xtensor.array<t: ?, f32> {
   %size = xtensor.size %x t : <t: ?, f32>
@@ -38,7 +38,7 @@ func.func @roll_of_open_size(%x: !xtensor.array<t: ?, f32>, %n: !xtensor.array<i
 // CHECK: linalg.fill
 // CHECK: tensor.extract_slice %[[X]]
 // CHECK: linalg.fill
-// CHECK-NOT: tensor.extract %
+// CHECK-NOT: tensor.extract %{{.*}}[%
 func.func @shift(%x: !xtensor.array<t: 9, f32>, %n: !xtensor.array<i64>, %v: !xtensor.array<f32>)
     -> !xtensor.array<t: 9, f32> {
   %zero = xtensor.constant dense<0> : tensor<i64> as <i64>
@@ -95,7 +95,7 @@ func.func @shift_back(%g: !xtensor.array<t: 9, f32>, %n: !xtensor.array<i64>)
 
 // More positions than the source has, as where an array is padded by itself.
 // CHECK-LABEL: func.func @more
-// CHECK: tensor.extract %
+// CHECK: tensor.extract %{{.*}}[%
 func.func @more(%x: !xtensor.array<t: 9, f32>, %n: !xtensor.array<i64>)
     -> !xtensor.array<t: 20, f32> {
   %size = xtensor.constant dense<9> : tensor<i64> as <i64>
@@ -108,8 +108,8 @@ func.func @more(%x: !xtensor.array<t: 9, f32>, %n: !xtensor.array<i64>)
 
 // Positions that are not those of the dim, and a number of each row, are read one by one.
 // CHECK-LABEL: func.func @others
-// CHECK: tensor.extract %
-// CHECK: tensor.extract %
+// CHECK: tensor.extract %{{.*}}[%
+// CHECK: tensor.extract %{{.*}}[%
 func.func @others(%x: !xtensor.array<a: 2, t: 9, f32>, %n: !xtensor.array<i64>,
                   %m: !xtensor.array<a: 2, i64>)
     -> (!xtensor.array<a: 2, t: 9, f32>, !xtensor.array<a: 2, t: 9, f32>) {
@@ -122,4 +122,17 @@ func.func @others(%x: !xtensor.array<a: 2, t: 9, f32>, %n: !xtensor.array<i64>,
   %z = xtensor.gather clip %x at %own along [t]
     : <a: 2, t: 9, f32>, !xtensor.array<a: 2, t: 9, i64>
   return %y, %z : !xtensor.array<a: 2, t: 9, f32>, !xtensor.array<a: 2, t: 9, f32>
+}
+
+// Numbers without sign do not count from the end.
+// CHECK-LABEL: func.func @unsigned
+// CHECK: tensor.extract %{{.*}}[%
+func.func @unsigned(%x: !xtensor.array<t: 9, f32>, %n: !xtensor.array<ui64>)
+    -> !xtensor.array<t: 9, f32> {
+  %size = xtensor.constant dense<9> : tensor<ui64> as <ui64>
+  %by = xtensor.mod %n, %size : <ui64>, <ui64>
+  %i = xtensor.iota : <t: 9, ui64>
+  %at = xtensor.sub %i, %by : <t: 9, ui64>, <ui64>
+  %y = xtensor.gather clip %x at %at along [t] : <t: 9, f32>, !xtensor.array<t: 9, ui64>
+  return %y : !xtensor.array<t: 9, f32>
 }
