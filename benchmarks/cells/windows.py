@@ -115,10 +115,17 @@ def products() -> Iterator[Case]:
             ours=lambda xt, x, y: xt.dot(x, y, dim="k"),
             same=lambda m, x, y: m.matmul(x.T, y),
         )
-        for count, n in ((10_000, 4), (1000, 16), (100, 64)):
+        for count, n in ((10_000, 4), (1500, 12), (1000, 16), (100, 64)):
             yield case(
                 "batch of products",
                 (Arg((count, n, n), dtype, "nik"), Arg((count, n, n), dtype, "nkj")),
                 ours=lambda xt, x, y: xt.dot(x, y, dim="k"),
                 same=lambda m, x, y: m.matmul(x, y),
+            )
+        if dtype != "bf16":
+            yield case(
+                "batch of products of rows",
+                (Arg((1500, 12, 12), dtype, "nik"), Arg((1500, 12, 12), dtype, "njk")),
+                ours=lambda xt, x, y: xt.dot(x, y, dim="k"),
+                same=lambda m, x, y: m.matmul(x, m.swapaxes(y, 1, 2)),
             )

@@ -1,5 +1,5 @@
 #include "CPU/Gemm.h"
-#include "CPU/WindowProduct.h"
+#include "CPU/ProductTiles.h"
 #include "Estimates.h"
 #include "Schedule/Grain.h"
 
@@ -14,8 +14,6 @@ using namespace xtensor::cpu;
 
 namespace {
 
-/// Below this many multiplications loops are faster than the call.
-constexpr int64_t kSmallestGemm = 4096;
 /// Products up to this size run one per thread rather than all threads on one.
 constexpr int64_t kLargestBatched = 1 << 21;
 /// Multiplications that a chunk of them holds: a few microseconds of about 20 per nanosecond.
@@ -137,7 +135,7 @@ Amount GemmEmitter::work() const {
 
 bool GemmEmitter::match() {
   if (stage.numInputs() != 2 || !isProductSum(kernel) || !classify() || !chooseLayout() ||
-      work() < kSmallestGemm || isShortWindowProduct(kernel))
+      work() < kSmallestGemm || isFasterInTiles(kernel))
     return false;
   if (Value init = stage.inits[0]) {
     if (!matchPattern(init, m_AnyZeroFloat()))

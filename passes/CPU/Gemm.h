@@ -6,6 +6,9 @@
 
 namespace xtensor::cpu {
 
+/// Below this many multiplications loops are faster than a call of the library.
+constexpr int64_t kSmallestGemm = 4096;
+
 /// Whether `kernel` does nothing but add products of its first two operands, f32 or
 /// f64, to its output. Further operands only give ranges.
 bool isProductSum(Kernel &kernel);

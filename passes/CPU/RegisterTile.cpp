@@ -19,8 +19,8 @@ constexpr double kPageCost = 0.005, kPageBytes = 4096;
 
 class TileChooser {
 public:
-  TileChooser(const Kernel &kernel, int64_t bits)
-      : kernel(kernel), stage(kernel.stages.front()),
+  TileChooser(const Kernel &kernel, int64_t bits, bool strided)
+      : kernel(kernel), stage(kernel.stages.front()), strided(strided),
         lanes(bits / stage.output(0).elementType.getIntOrFloatBitWidth()),
         registers(bits == 512 ? 32 : 16) {}
 
@@ -37,6 +37,7 @@ private:
 
   const Kernel &kernel;
   const Stage &stage;
+  bool strided;
   int64_t lanes, registers;
   std::optional<RegisterTile> best;
 };
@@ -49,8 +50,8 @@ bool TileChooser::isVectorLoop(unsigned loop) const {
   const Extent &a = stage.operands[0].strides[loop], &c = stage.operands[1].strides[loop];
   if (stage.reduced[loop])
     return a.is(1) && c.is(1);
-  return stage.output(0).strides[loop].is(1) && (a.is(0) || a.is(1)) && (c.is(0) || c.is(1)) &&
-         !(a.is(0) && c.is(0));
+  auto suits = [&](const Extent &e) { return e.is(0) || e.is(1) || (strided && e.isConstant()); };
+  return stage.output(0).strides[loop].is(1) && suits(a) && suits(c) && !(a.is(0) && c.is(0));
 }
 
 std::optional<RegisterTile> TileChooser::choose(bool whole) {
@@ -137,6 +138,9 @@ void TileChooser::see(RegisterTile tile) {
   });
   // A vector that other loops move by less than its width lies in two cache lines.
   auto lines = [&](const Access &access, int64_t elements) {
+    const Extent &step = access.strides[tile.vectorLoop];
+    if (!step.is(0) && !step.is(1))
+      return 2 * tile.width * elements; // read one by one, and inserted
     bool crosses = false;
     for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop)
       crosses |= static_cast<int>(loop) != tile.vectorLoop &&
@@ -165,6 +169,6 @@ void TileChooser::see(RegisterTile tile) {
 }
 
 std::optional<RegisterTile> xtensor::cpu::chooseRegisterTile(const Kernel &kernel, int64_t bits,
-                                                             bool whole) {
-  return TileChooser(kernel, bits).choose(whole);
+                                                             bool whole, bool strided) {
+  return TileChooser(kernel, bits, strided).choose(whole);
 }

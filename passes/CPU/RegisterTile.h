@@ -28,8 +28,9 @@ struct RegisterTile {
 };
 
 /// The cheapest tile for vectors of `bits` bits; none where no loop has vectors. `whole`: tiles
-/// must not overlap.
-std::optional<RegisterTile> chooseRegisterTile(const Kernel &kernel, int64_t bits, bool whole);
+/// must not overlap. `strided`: lanes of a factor may lie apart.
+std::optional<RegisterTile> chooseRegisterTile(const Kernel &kernel, int64_t bits, bool whole,
+                                               bool strided = false);
 
 } // namespace xtensor::cpu
 

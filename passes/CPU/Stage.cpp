@@ -1,6 +1,6 @@
 #include "CPU/Stage.h"
 #include "CPU/Gemm.h"
-#include "CPU/WindowProduct.h"
+#include "CPU/ProductTiles.h"
 #include "Combiners.h"
 #include "Loops.h"
 
@@ -516,7 +516,7 @@ class Fusion {
 public:
   void add(Kernel kernel) {
     takeFills(kernel);
-    kernel.isCall = isGemm(kernel) || isWindowProduct(kernel);
+    kernel.isCall = isGemm(kernel) || hasProductTiles(kernel);
     Kernel *host = hostOf(kernel);
     unsigned place = host ? host - done.data() : done.size();
     for (Stage &stage : llvm::make_filter_range(kernel.stages, isFill))

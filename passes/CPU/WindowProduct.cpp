@@ -1,11 +1,10 @@
-// Convolutions as loops over tiles of the result. All sums of a tile stay in registers while the
-// loops over the kernel run. An element that is read serves a row or a column of the tile, so
-// the processor multiplies more often than it reads. Windows are read where they are: nothing is
-// packed.
+// Convolutions, and products of small matrices, as loops over tiles of the result. All sums of a
+// tile stay in registers while the loops over the kernel run. An element that is read serves a row
+// or a column of the tile, so the processor multiplies more often than it reads. Windows are read
+// where they are: nothing is packed.
 #include "CPU/WindowProduct.h"
-#include "CPU/Gemm.h"
 #include "CPU/Lanes.h"
-#include "CPU/RegisterTile.h"
+#include "CPU/ProductTiles.h"
 #include "Estimates.h"
 #include "Machine.h"
 #include "Schedule/Grain.h"
@@ -23,8 +22,6 @@ namespace {
 constexpr int64_t kMostUnrolled = 160;
 /// Longer sums are cut along their outer loops: into parts that caches hold, and that round less.
 constexpr int64_t kMostTerms = 4096, kLeastTerms = 1024;
-/// Sums of windows of one place that are too short for a library, which packs both factors.
-constexpr int64_t kShortSum = 256;
 /// Iterations that threads share evenly enough, and multiplications that a chunk of them holds.
 constexpr int64_t kShares = 16, kTileChunk = 1 << 16;
 /// Multiplications of a part that are worth that threads wait for each other at its end.
@@ -71,6 +68,10 @@ private:
     return arith::AddIOp::create(b, loc, linear[operand], constant(offset));
   }
   int64_t along(unsigned operand, ArrayRef<int64_t> place) const;
+  /// From lane to lane of a vector.
+  int64_t laneStep(unsigned operand) const {
+    return stage.operands[operand].strides[tile.vectorLoop].constant;
+  }
   VectorType vectorType() const { return VectorType::get({tile.width}, element); }
   Value zeros() { return arith::ConstantOp::create(b, loc, b.getZeroAttr(vectorType())); }
 
@@ -91,18 +92,6 @@ private:
 };
 
 } // namespace
-
-/// Bytes between the first and the last element that the loops other than `outer` reach.
-static Amount reachOf(const Access &access, const Kernel &kernel, ArrayRef<unsigned> outer) {
-  Amount elements = 1;
-  for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop) {
-    const Extent &range = kernel.ranges[loop], &stride = access.strides[loop];
-    if (!llvm::is_contained(outer, loop) && !access.isInvariant(loop))
-      elements += Amount(range.isConstant() ? range.constant - 1 : kOpenSteps) *
-                  (stride.isConstant() ? std::abs(stride.constant) : 1);
-  }
-  return elements * llvm::divideCeil(access.elementType.getIntOrFloatBitWidth(), 8);
-}
 
 /// How many of the outer loops of a sum, `reduced`, are outside of its parts.
 static int64_t cutLoops(const Kernel &kernel, ArrayRef<unsigned> reduced) {
@@ -390,6 +379,19 @@ Value WindowProductEmitter::laneMask(int64_t from, int64_t to) {
 Value WindowProductEmitter::read(unsigned operand, Value index, bool isVector, Value mask,
                                  Value select) {
   Value row = views.flat(stage.operands[operand].base);
+  if (int64_t step = laneStep(operand); isVector && step != 1) {
+    Values lanes(tile.width);
+    Value zero;
+    for (auto [lane, value] : llvm::enumerate(lanes)) {
+      if (static_cast<int64_t>(lane) < kernel.ranges[tile.vectorLoop].constant)
+        value = memref::LoadOp::create(
+            b, loc, row, arith::AddIOp::create(b, loc, index, constant(lane * step)).getResult());
+      else
+        value = zero ? zero
+                     : zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(element)).getResult();
+    }
+    return vector::FromElementsOp::create(b, loc, vectorType(), lanes);
+  }
   if (!isVector) {
     Value number = memref::LoadOp::create(b, loc, row, index);
     return vector::BroadcastOp::create(b, loc, vectorType(), number);
@@ -420,7 +422,8 @@ WindowProductEmitter::Values WindowProductEmitter::steps(ValueRange carried,
         Value factors[2];
         for (unsigned operand : {0, 1}) {
           bool isVector = !stage.operands[operand].isInvariant(tile.vectorLoop);
-          int64_t from = written[operand] + along(operand, place) + (isVector ? offset : 0);
+          int64_t from = written[operand] + along(operand, place) +
+                         (isVector ? offset * laneStep(operand) : 0);
           Value &value = known[{operand, from}];
           if (!value)
             value = read(operand, at(operand, from), isVector, mask, select);
@@ -537,60 +540,19 @@ void WindowProductEmitter::finish(ValueRange ends, ArrayRef<int64_t> offsets, in
 
 //===- kernels -------------------------------------------------------------===//
 
-static bool readsWindows(linalg::LinalgOp op) {
-  return llvm::any_of(op.getIndexingMapsArray(), [](AffineMap map) {
-    return llvm::any_of(map.getResults(), [&](AffineExpr expr) {
-      unsigned dims = 0;
-      for (unsigned d = 0; d < map.getNumDims(); ++d)
-        dims += expr.isFunctionOfDim(d);
-      return dims > 1;
-    });
-  });
-}
-
-static bool isWindowSum(Kernel &kernel) {
-  Stage &stage = kernel.stages.front();
-  if (!isProductSum(kernel) || !readsWindows(stage.op))
-    return false;
-  if (!stage.operands[0].base || !stage.operands[1].base)
-    return false;
-  return llvm::none_of(kernel.ranges, [](const Extent &range) { return range.is(0); });
-}
-
-bool xtensor::cpu::isShortWindowProduct(Kernel &kernel) {
-  if (!isWindowSum(kernel))
-    return false;
-  const Stage &stage = kernel.stages.front();
-  Amount terms = 1;
-  for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop)
-    if (stage.reduced[loop])
-      terms *= kernel.ranges[loop].isConstant() ? kernel.ranges[loop].constant : kOpenSteps;
-  auto tile = chooseRegisterTile(kernel, 512, /*whole=*/false);
-  if (!tile || stage.reduced[tile->vectorLoop] || terms > kShortSum)
-    return false;
-  Amount room = cachesFor(stage.op).level1 / 2;
-  return llvm::all_of(ArrayRef(stage.operands).take_front(2), [&](const Access &factor) {
-    return factor.isInvariant(tile->vectorLoop) || reachOf(factor, kernel, {}) <= room;
-  });
-}
-
-bool xtensor::cpu::isWindowProduct(Kernel &kernel) {
-  return isWindowSum(kernel) && chooseRegisterTile(kernel, 512, /*whole=*/false);
-}
-
 bool xtensor::cpu::emitWindowProduct(OpBuilder &b, Kernel &kernel, Views &views,
                                      VectorTarget target) {
-  if (!isWindowSum(kernel))
+  if (!isTiledProduct(kernel))
     return false;
   SmallVector<unsigned> reduced;
   for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop)
     if (kernel.stages.front().reduced[loop])
       reduced.push_back(loop);
   bool isCut = cutLoops(kernel, reduced) > 0, isKept = !kernel.stages.front().inits[0];
-  auto tile = chooseRegisterTile(kernel, target.bits, /*whole=*/isCut || isKept);
+  auto tile = tileFor(kernel, target.bits, /*whole=*/isCut || isKept);
   if (!tile && !isKept) {
     isCut = false;
-    tile = chooseRegisterTile(kernel, target.bits, /*whole=*/false);
+    tile = tileFor(kernel, target.bits, /*whole=*/false);
   }
   if (!tile)
     return false;

@@ -14,6 +14,7 @@ import xtensor as xt
 from against import DIMS, examples, ours, same, several
 from hypothesis import given
 from hypothesis import strategies as st
+from xtensor import _native
 
 KINDS = ("i4", "i8", "f4", "f8")
 
@@ -283,3 +284,39 @@ def test_outer_products_of_statistics_are_forbidden_where_asked(name: str) -> No
                 run(a, w)
         f(a, w.rename(tiem="time"))
         f(a, xt.ones(time=3, tiem=2))
+
+
+@pytest.mark.parametrize("order", ["ik,kj->ij", "ki,kj->ij", "ik,jk->ij", "ki,jk->ij", "ik,kj->ji"])
+@pytest.mark.parametrize("sizes", [(5, 5, 5), (12, 12, 12), (7, 33, 17), (16, 16, 16), (40, 9, 50), (5, 300, 6)])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.cpu_only("these products run over tiles of their own")
+def test_products_of_the_small_matrices_of_a_batch(dtype: str, sizes: tuple[int, int, int], order: str) -> None:
+    size = dict(zip("ikj", sizes, strict=True))
+    factors, result = order.split("->")
+    left, right = factors.split(",")
+    rng = np.random.default_rng(0)
+    x, y = (rng.standard_normal([23, *(size[d] for d in dims)]).astype(dtype) for dims in (left, right))
+    x[3, 2, 1], y[5, 0, 0], x[7, 1, 1] = np.nan, np.inf, -0.0
+    a, b = xt.array(x, ("n", *left)), xt.array(y, ("n", *right))
+    want = np.einsum(f"n{left},n{right}->n{result}", x.astype("f8"), y.astype("f8"))
+    bound = 2 * size["k"] * np.finfo(dtype).eps
+    size_of_terms = np.einsum(f"n{left},n{right}->n{result}", abs(x.astype("f8")), abs(y.astype("f8")))
+    form = xt.jit(lambda a, b: xt.dot(a, b, dim="k").transpose("n", *result))
+    reversed_a = xt.array(np.repeat(x[::-1], 2, 0)[::-2], ("n", *left))
+    before = _native.num_threads()
+    try:
+        for threads in (1, 2):
+            _native.set_num_threads(threads)
+            for found in (form(a, b).values, form(reversed_a, b).values):
+                ok = np.isfinite(want)
+                assert (np.isfinite(found) == ok).all()
+                assert (abs(found[ok] - want[ok]) <= bound * size_of_terms[ok]).all()
+    finally:
+        _native.set_num_threads(before)
+    finite_x, finite_y = np.nan_to_num(x), np.nan_to_num(y, posinf=1.0)
+    gradient = xt.grad(lambda a, b: xt.sum(xt.dot(a, b, dim="k")), wrt=(0, 1))
+    da, db = gradient(xt.array(finite_x, ("n", *left)), xt.array(finite_y, ("n", *right)))
+    ones = np.ones((23, size["i"], size["j"]))
+    tolerance = {"f4": 1e-4, "f8": 1e-12}[dtype]
+    np.testing.assert_allclose(da.values, np.einsum(f"nij,n{right}->n{left}", ones, finite_y), atol=tolerance * 50)
+    np.testing.assert_allclose(db.values, np.einsum(f"nij,n{left}->n{right}", ones, finite_x), atol=tolerance * 50)
