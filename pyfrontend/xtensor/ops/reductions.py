@@ -166,6 +166,8 @@ def _variance(x: Tracer, dims: tuple[str, ...], ddof: float | Amount, skipna: bo
     if ddof:
         n = build.binary("sub", n, p.amount(ddof, n.dtype))
         n = build.binary("maximum", n, p.zero(n.dtype))
+        if skipna:  # as in NumPy's nanvar, and not infinite
+            n = build.select(build.compare("gt", n, p.zero(n.dtype)), n, p.constant(np.nan, n.dtype))
     return build.binary("div", total, n)
 
 

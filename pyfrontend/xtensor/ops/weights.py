@@ -78,16 +78,22 @@ class Weighted(Unfinished):
         return self._total(astype(there, dtype), dims, False)
 
     def sum(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
-        """Returns the sum over `dim` of the elements times their weights."""
-        return self._total(self._x, self._dims("sum", dim), skipna)
+        """Returns the sum over `dim` of the elements times their weights. Integers widen to 64 bits, as in `sum`."""
+        dims = self._dims("sum", dim)
+        return self._total(astype(self._x, p.sum_dtype(np.dtype(self._x.dtype))), dims, skipna)
 
     def _moment(self, name: str, dim: Dims, skipna: bool | None) -> Any:
-        """A moment of 16-bit floats, computed in f4, where sums are finite; None of other numbers."""
+        """A moment of numbers of few bits, of which sums are not: of 16-bit floats computed in f4, of integers in f8.
+
+        None of other numbers.
+        """
         both = [self._x, self._weights]
-        wide = [astype(v, p.accumulator(d)) if p.is_float(d := np.dtype(v.dtype)) else v for v in both]
+        narrow = [p.mean_dtype(np.dtype(v.dtype)) for v in both]
+        wide = [astype(v, p.accumulator(d)) for v, d in zip(both, narrow, strict=True)]
         if all(w.dtype == v.dtype for w, v in zip(wide, both, strict=True)):
             return None
-        return astype(getattr(Weighted(*wide), name)(dim, skipna=skipna), p.result_type(*both))
+        found = getattr(Weighted(*wide), name)(dim, skipna=skipna)
+        return astype(found, p.result_type(*(astype(v, d) for v, d in zip(both, narrow, strict=True))))
 
     def mean(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
         """Returns the weighted sum over `dim`, divided by the sum of the weights; NaN where that is 0."""

@@ -353,3 +353,21 @@ def test_means_of_16_bit_floats_are_finite_where_their_sums_are_not() -> None:
     assert abs(float(spread.std().item()) - np.std(np.linspace(1000, 3000, 400))) < 1
     small = xt.nn.avg_pool(xt.full(20.0, h=65, w=64, dtype="f2"), {"h": 64, "w": 64}, {"h": 1, "w": 1})
     assert (small.values == 20).all()
+
+
+def test_weighted_moments_of_integers_do_not_wrap() -> None:
+    x, weights = np.array([255, 255, 0, 9], "u1"), np.array([200, 100, 3, 7], "u1")
+    weighted = xt.array(x, "a").weighted(xt.array(weights, "a"))
+    mean = np.average(x.astype("f8"), weights=weights)
+    var = np.average((x - mean) ** 2, weights=weights)
+    want = {"sum": (x * weights.astype("i8")).sum(), "mean": mean, "var": var, "std": np.sqrt(var)}
+    for kind, value in want.items():
+        np.testing.assert_allclose(getattr(weighted, kind)("a").item(), value, rtol=1e-12)
+
+
+@quiet
+def test_a_variance_without_degrees_of_freedom() -> None:
+    x = xt.array([1.0, np.nan, 2.0], "a")
+    assert np.isnan(xt.var(x, ddof=2, skipna=True).item())  # as np.nanvar
+    assert np.isnan(xt.std(x, ddof=3, skipna=True).item())
+    assert xt.var(x.isel(a=[0, 2]), ddof=2).item() == np.inf  # as np.var
