@@ -27,6 +27,8 @@ static constexpr int64_t kParallelCopy = 1 << 18;
 static constexpr int64_t kRowPerBlock = 32;
 /// The elements of the target per position from which on copying is most of the work.
 static constexpr int64_t kCopyPerPosition = 128;
+/// The updates per element of the target from which on most of them do not change a maximum.
+static constexpr int64_t kUpdatesPerChange = 1000;
 /// Workgroups of a device wait for memory at each update, and look at many positions at once: a few
 /// updates are worth sharing.
 static constexpr int64_t kFewUpdates = 256;
@@ -58,6 +60,13 @@ UpdateLoops::UpdateLoops(Lowering &to, Value target, ValueRange indices, ArrayAt
 void UpdateLoops::accumulate() {
   if (isHalf(element))
     memory = computeType(element);
+}
+
+void UpdateLoops::expectFewChanges(ScatterKind kind) {
+  if ((kind == ScatterKind::max || kind == ScatterKind::min) && !to.isForDevice() &&
+      (element.isF32() || element.isF64()) && sliced.empty() &&
+      kUpdatesPerChange * product(type.getShape()) <= product(written.getShape()))
+    rarely = kind;
 }
 
 bool UpdateLoops::mayTakeAnyOrder(ScatterKind kind) const {
@@ -472,12 +481,29 @@ SmallVector<Value> UpdateLoops::updateNumber(ValueRange carried, const Spans &pl
   for (StringAttr dim : type.getDimNames())
     at.push_back(place.lookup(dim).offset);
   Value old = tensor::ExtractOp::create(b, loc, carried[0], at);
+  if (rarely)
+    return {insertedIfBeyond(old, values, carried[0], at)};
   SmallVector<Value> next{
       tensor::InsertOp::create(b, loc, combined(b, loc, old, values), carried[0], at)};
   if (found)
     next.push_back(tensor::InsertOp::create(b, loc, asState(b, loc, old, values), carried[1],
                                             positionsOf(found.getDimNames())));
   return next;
+}
+
+Value UpdateLoops::insertedIfBeyond(Value old, ValueRange values, Value carried, ValueRange at) {
+  auto predicate =
+      *rarely == ScatterKind::max ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
+  Value stays = arith::CmpFOp::create(b, loc, predicate, old, values.front());
+  auto branch = scf::IfOp::create(b, loc, carried.getType(), stays, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&branch.getThenRegion().front());
+  scf::YieldOp::create(b, loc, carried);
+  b.setInsertionPointToStart(&branch.getElseRegion().front());
+  Value next =
+      tensor::InsertOp::create(b, loc, combined(b, loc, old, values), carried, at).getResult();
+  scf::YieldOp::create(b, loc, next);
+  return branch.getResult(0);
 }
 
 SmallVector<Value> UpdateLoops::updateSlice(ValueRange carried, const Spans &place) {

@@ -37,6 +37,9 @@ public:
 
   /// Half precision is kept in f32 until the end: the whole target, or the places of few updates.
   void accumulate();
+  /// A maximum of many numbers changes a few times. Where it does not, nothing is stored, and the
+  /// next update of the same place does not wait for a store.
+  void expectFewChanges(ScatterKind kind);
   void goBackwards() { backwards = true; }
 
   /// Whether a device's threads may do updates of this kind side by side: what comes out is the
@@ -140,6 +143,10 @@ private:
 
   llvm::SmallVector<mlir::Value> updateNumber(mlir::ValueRange carried, const Spans &place);
 
+  /// What is carried, with the update unless `old` is beyond it already.
+  mlir::Value insertedIfBeyond(mlir::Value old, mlir::ValueRange values, mlir::Value carried,
+                               mlir::ValueRange at);
+
   llvm::SmallVector<mlir::Value> updateSlice(mlir::ValueRange carried, const Spans &place);
 
   /// This update's place among `dims`; of the sliced ones the part that this thread has.
@@ -173,7 +180,8 @@ private:
   Combine combine;
   mlir::Type element, memory; // memory: of the tensor that is carried
   bool backwards = false, anyOrder = false, inScratch = false;
-  bool multiplied = false; // the last of the updates is a factor of the states
+  std::optional<ScatterKind> rarely; // max or min, whose updates are mostly without effect
+  bool multiplied = false;           // the last of the updates is a factor of the states
 
   ArrayType written;                    // the dims of all indices
   Names aligned, inOrder, sliced;       // dims of both; of indices alone; of the target alone

@@ -170,6 +170,23 @@ func.func @scatter_aligned(%t: !xtensor.array<row: 4096, col: 64, f32>, %i: !xte
 
 // -----
 
+// Most of so many updates of a maximum are below it: nothing is stored then. NaN is not.
+// CHECK-LABEL: func.func @scatter_rarely
+// CHECK: %[[BEYOND:.*]] = arith.cmpf ogt, %[[OLD:.*]], %[[NEW:.*]] : f32
+// CHECK-NEXT: scf.if %[[BEYOND]]
+// CHECK-NEXT: scf.yield
+// CHECK-NEXT: } else {
+// CHECK-NEXT: arith.maximumf %[[OLD]], %[[NEW]]
+// CHECK-NEXT: tensor.insert
+func.func @scatter_rarely(%t: !xtensor.array<g: 3, f32>, %i: !xtensor.array<p: 3000, i64>,
+    %u: !xtensor.array<p: 3000, f32>) -> !xtensor.array<g: 3, f32> {
+  %y = xtensor.scatter max clip %t at %i with %u along [g] : !xtensor.array<g: 3, f32>,
+    !xtensor.array<p: 3000, f32>, !xtensor.array<p: 3000, i64>
+  return %y : !xtensor.array<g: 3, f32>
+}
+
+// -----
+
 // Index order is that of names, however the array is stored: the loop over a is the outer one.
 // CHECK-LABEL: func.func @scatter_order
 // CHECK: scf.for %[[A:.*]] = {{.*}} iter_args

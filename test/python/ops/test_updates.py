@@ -138,6 +138,39 @@ def test_extrema_of_zeros_of_both_signs_infinities_and_nan(kind: str, dtype: str
             np.testing.assert_array_equal(np.signbit(found.values[zeros]), signs[zeros])
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "bfloat16"])
+@pytest.mark.parametrize("kind", ["max", "min"])
+@pytest.mark.parametrize("count", [2999, 3001, 50_001])
+@np.errstate(invalid="ignore")
+def test_extrema_of_many_updates_of_few_elements(kind: str, dtype: str, count: int) -> None:
+    """More than a thousand updates per element, most of which change nothing, beside few: ties, zeros, NaN."""
+    rng = np.random.default_rng(count)
+    x, v = np.zeros(3), np.round(rng.normal(size=count), 1)
+    i = rng.integers(-3, 3, count)
+    for signed in (v, np.where(i % 3 == 1, -np.abs(v), np.abs(v)), np.where(i % 3 == 2, np.nan, v)):
+        new = np.nan_to_num(signed * 10) if dtype == "i4" else signed
+        start, updates = xt.array(x, "t").astype(dtype), xt.array(new, "p").astype(dtype)
+        want = start.astype("f8").values.copy()
+        UFUNCS[kind].at(want, i, updates.astype("f8").values)
+        for got in updated(start, {"t": xr.DataArray(i, dims="p")}, kind, updates):
+            np.testing.assert_array_equal(got.astype("f8").values, want)
+        outside = xt.array(np.where(i == 1, 7, i), "p")
+        got = getattr(start.at(t=outside), kind)(updates, mode="drop").astype("f8").values
+        want = start.astype("f8").values.copy()
+        UFUNCS[kind].at(want, i[i != 1], updates.astype("f8").values[i != 1])
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("kind", ["max", "min"])
+def test_extrema_of_many_updates_keep_the_sign_of_zero(kind: str) -> None:
+    v = np.zeros(4000, "f4")
+    v[-1] = np.copysign(0, 1 if kind == "max" else -1)
+    v[:-1] = -np.copysign(0, v[-1])
+    got = getattr(xt.array(v[:2], "t").at(t=xt.array(np.arange(4000) % 2, "p")), kind)(xt.array(v, "p"))
+    if DEVICE == "cpu":
+        np.testing.assert_array_equal(np.signbit(got.values), [np.signbit(v[0]), np.signbit(v[-1])])
+
+
 def test_set_keeps_the_last_and_gives_it_the_gradient() -> None:
     i, weights = xt.array([1, 1], "p"), xt.array([1.0, 2, 3, 4], "a")
     y = xt.zeros(a=4).at(a=i).set(xt.array([5.0, 6], "p"))
