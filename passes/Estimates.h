@@ -98,6 +98,9 @@ bool hasExpensiveBody(mlir::linalg::LinalgOp op);
 Amount workOf(mlir::linalg::LinalgOp op);
 /// On a forall: the cost of one iteration, without that of its linalg ops.
 constexpr llvm::StringLiteral kWorkAttribute = "xtensor.work";
+/// On the op of a forall that adds 1 to its number: in a chunk of several iterations that are done
+/// as one, the number after the last.
+constexpr llvm::StringLiteral kEndOfChunkAttribute = "xtensor.end_of_chunk";
 
 //===- thresholds ----------------------------------------------------------===//
 

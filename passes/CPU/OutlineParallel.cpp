@@ -2,6 +2,7 @@
 #include "Buffers/Passes.h"
 #include "CPU/MemRefPointers.h"
 #include "CPU/Passes.h"
+#include "Estimates.h"
 #include "Schedule/Grain.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -121,6 +122,15 @@ struct OutlineParallelPass : xtensor::impl::OutlineParallelBase<OutlineParallelP
     });
   }
 
+  /// What all iterations of a chunk need as one: the number after the last. None if each is done
+  /// alone.
+  static arith::AddIOp endOfChunk(scf::ForallOp forall) {
+    for (auto add : forall.getBody()->getOps<arith::AddIOp>())
+      if (add->hasAttr(kEndOfChunkAttribute) && forall.getRank() == 1 && forall.isNormalized())
+        return add;
+    return {};
+  }
+
   void outline(scf::ForallOp forall) {
     Location loc = forall.getLoc();
     OpBuilder b(forall);
@@ -170,8 +180,10 @@ struct OutlineParallelPass : xtensor::impl::OutlineParallelBase<OutlineParallelP
     capture.restore(m, loaded, map);
     Value begin = arith::IndexCastOp::create(m, loc, m.getIndexType(), entry->getArgument(1));
     Value end = arith::IndexCastOp::create(m, loc, m.getIndexType(), entry->getArgument(2));
-    Value one = arith::ConstantIndexOp::create(m, loc, 1);
-    auto loop = scf::ForOp::create(m, loc, begin, end, one);
+    arith::AddIOp merged = endOfChunk(forall);
+    Value next = merged ? arith::SubIOp::create(m, loc, end, begin).getResult()
+                        : arith::ConstantIndexOp::create(m, loc, 1).getResult();
+    auto loop = scf::ForOp::create(m, loc, begin, end, next);
     m.setInsertionPointToStart(loop.getBody());
     Value rest = loop.getInductionVar();
     for (unsigned d = trips.size(); d-- > 0;) {
@@ -188,7 +200,10 @@ struct OutlineParallelPass : xtensor::impl::OutlineParallelBase<OutlineParallelP
       map.map(forall.getInductionVar(d), index);
     }
     for (Operation &op : forall.getBody()->without_terminator())
-      m.clone(op, map);
+      if (merged && &op == merged)
+        map.map(merged.getResult(), end);
+      else
+        m.clone(op, map);
     m.setInsertionPointToEnd(entry);
     func::ReturnOp::create(m, loc);
     hoistArena(loop);

@@ -196,7 +196,8 @@ def OutlineParallel : Pass<"xtensor-outline-parallel", "::mlir::ModuleOp"> {
     The body of a loop over independent iterations becomes a function over a range of them. The
     values that it uses from outside are stored in one block of memory on the caller's stack. A loop
     with too little work stays in place. Equal bodies become one function, so repeated layers are
-    compiled once.
+    compiled once. If the body marks `%i + 1` as `xtensor.end_of_chunk`, the function runs it once,
+    for the whole range: then that sum is `%end`.
 
     ```mlir
     scf.forall (%i) in (64) { .. }

@@ -277,7 +277,8 @@ Value UpdateLoops::inBlocks() {
   }));
   int64_t blocks = numBlocks(dim);
   Amount work = product(written.getShape()) + product(type.getShape()) / (16 * blocks);
-  return forall(OpFoldResult(b.getIndexAttr(blocks)), work, blocksOf(dim, blocks)).front();
+  return forall(OpFoldResult(b.getIndexAttr(blocks)), work, blocksOf(dim, blocks, !isShared()))
+      .front();
 }
 
 /// Blocks of the dim that is stored first, if no index array is along it: all places of a block lie
@@ -319,7 +320,8 @@ SmallVector<Value> UpdateLoops::inColumns(StringAttr dim, Value states) {
                 blocksOf(dim, blocks), states);
 }
 
-std::function<Spans(ValueRange)> UpdateLoops::blocksOf(StringAttr dim, int64_t blocks) {
+std::function<Spans(ValueRange)> UpdateLoops::blocksOf(StringAttr dim, int64_t blocks,
+                                                       bool merges) {
   int64_t size = type.getSize(dim), step = (size + blocks - 1) / blocks;
   bool even = !ShapedType::isDynamic(size) && size % blocks == 0;
   Value whole = to.sizeValue(dim, type), length = to.index(step);
@@ -329,6 +331,15 @@ std::function<Spans(ValueRange)> UpdateLoops::blocksOf(StringAttr dim, int64_t b
   }
   return [=](ValueRange at) {
     Value from = arith::MulIOp::create(b, loc, at.front(), length);
+    if (merges) {
+      auto next = arith::AddIOp::create(b, loc, at.front(), to.index(1));
+      next->setAttr(kEndOfChunkAttribute, b.getUnitAttr());
+      Value end = arith::MulIOp::create(b, loc, next, length);
+      from = even ? from : arith::MinSIOp::create(b, loc, from, whole).getResult();
+      end = even ? end : arith::MinSIOp::create(b, loc, end, whole).getResult();
+      Value here = arith::SubIOp::create(b, loc, end, from);
+      return Spans{{dim, {from, here, ShapedType::kDynamic}}};
+    }
     if (even)
       return Spans{{dim, {from, b.getIndexAttr(step), step}}};
     from = arith::MinSIOp::create(b, loc, from, whole);

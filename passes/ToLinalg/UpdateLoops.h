@@ -107,8 +107,9 @@ private:
   /// All positions for each block of columns.
   llvm::SmallVector<mlir::Value> inColumns(mlir::StringAttr dim, mlir::Value states);
 
-  /// The part of `dim` that a block has.
-  std::function<Spans(mlir::ValueRange)> blocksOf(mlir::StringAttr dim, int64_t blocks);
+  /// The part of `dim` that a block has. `merges`: a thread may take neighbouring blocks as one.
+  std::function<Spans(mlir::ValueRange)> blocksOf(mlir::StringAttr dim, int64_t blocks,
+                                                  bool merges = false);
 
   //===- the loops ---===//
 

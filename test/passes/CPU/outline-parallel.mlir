@@ -31,6 +31,25 @@ func.func @main(%x: memref<64xf32>, %y: memref<64xf32>) {
 
 // -----
 
+// A chunk is one iteration, from its first number to the end of its last.
+// CHECK-LABEL: func.func @chunks
+// CHECK: func.func private @parallel0(%{{.*}}: !llvm.ptr, %[[BEGIN:.*]]: i64, %[[END:.*]]: i64)
+// CHECK: %[[FROM:.*]] = arith.index_cast %[[BEGIN]]
+// CHECK: %[[TO:.*]] = arith.index_cast %[[END]]
+// CHECK: %[[ALL:.*]] = arith.subi %[[TO]], %[[FROM]]
+// CHECK: scf.for %[[I:.*]] = %[[FROM]] to %[[TO]] step %[[ALL]]
+// CHECK-NEXT: memref.store %[[TO]], %{{.*}}[%[[I]]]
+func.func @chunks(%x: memref<64xindex>) {
+  %one = arith.constant 1 : index
+  scf.forall (%i) in (64) {
+    %end = arith.addi %i, %one {xtensor.end_of_chunk} : index
+    memref.store %end, %x[%i] : memref<64xindex>
+  } {xtensor.grain = 8 : i64}
+  return
+}
+
+// -----
+
 // Vectors of offsets are made again in the body, as far as only integers make them; others are
 // passed as what LLVM knows.
 // CHECK-LABEL: func.func @offsets

@@ -87,20 +87,24 @@ func.func @scatter_numbers(%i: !xtensor.array<p: 100, i64>, %u: !xtensor.array<p
 
 // -----
 
-// Many rows: each thread has a block of the target, which it copies, and looks at all positions.
+// Many rows: each thread has a block of the target, which it copies, and looks at all positions. It
+// takes neighbouring blocks as one.
 // CHECK-LABEL: func.func @scatter_blocks
 // CHECK: %[[E:.*]] = tensor.empty() : tensor<4096x64xf32>
 // CHECK: scf.forall (%[[B:.*]]) in (8) shared_outs(%[[OUT:.*]] = %[[E]])
 // CHECK: %[[FROM:.*]] = arith.muli %[[B]], %{{.*}} : index
-// CHECK: %[[PLACE:.*]] = tensor.extract_slice %[[OUT]][%[[FROM]], 0] [512, 64] [1, 1]
-// CHECK: %[[OWN:.*]] = tensor.extract_slice %arg0[%[[FROM]], 0] [512, 64] [1, 1]
+// CHECK: %[[NEXT:.*]] = arith.addi %[[B]], %{{.*}} {xtensor.end_of_chunk} : index
+// CHECK: %[[TO:.*]] = arith.muli %[[NEXT]], %{{.*}} : index
+// CHECK: %[[N:.*]] = arith.subi %[[TO]], %[[FROM]] : index
+// CHECK: %[[PLACE:.*]] = tensor.extract_slice %[[OUT]][%[[FROM]], 0] [%[[N]], 64] [1, 1]
+// CHECK: %[[OWN:.*]] = tensor.extract_slice %arg0[%[[FROM]], 0] [%[[N]], 64] [1, 1]
 // CHECK: %[[COPY:.*]] = linalg.generic {{.*}} ins(%[[OWN]] {{.*}} outs(%[[PLACE]]
 // CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[COPY]])
 // CHECK: %[[LOCAL:.*]] = arith.subi %{{.*}}, %[[FROM]]
 // CHECK: %[[HERE:.*]] = arith.cmpi ult, %[[LOCAL]]
 // CHECK: scf.if %[[HERE]]
 // CHECK: arith.maximumf
-// CHECK: tensor.parallel_insert_slice %{{.*}} into %[[OUT]][%[[FROM]], 0] [512, 64] [1, 1]
+// CHECK: tensor.parallel_insert_slice %{{.*}} into %[[OUT]][%[[FROM]], 0] [%[[N]], 64] [1, 1]
 func.func @scatter_blocks(%t: !xtensor.array<row: 4096, col: 64, f32>, %i: !xtensor.array<p: 2048, i64>,
                           %u: !xtensor.array<p: 2048, col: 64, f32>) -> !xtensor.array<row: 4096, col: 64, f32> {
   %y = xtensor.scatter max clip %t at %i with %u along [row] : !xtensor.array<row: 4096, col: 64, f32>,
