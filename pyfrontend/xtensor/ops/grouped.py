@@ -208,18 +208,21 @@ class GroupBy:
         within = self._within("var", dim, skipna, ddof=ddof)
         if within is not None:
             return within
-        return self._finished(self._narrow(self._variance(dim, ddof, skipna)))
+        variance, count = self._variance(dim, ddof, skipna)
+        return self._finished(self._narrow(where(count == 0, np.nan, variance)))
 
     def std(self, dim: Dims = None, *, ddof: int = 0, skipna: bool | None = None) -> Any:
         """Returns the standard deviation of each group, as `var`. Its derivative is 0 where all are equal."""
         within = self._within("std", dim, skipna, ddof=ddof)
         if within is not None:
             return within
-        variance = self._variance(dim, ddof, skipna)
+        variance, count = self._variance(dim, ddof, skipna)
         flat = variance == 0
-        return self._finished(self._narrow(where(flat, variance, sqrt(where(flat, 1.0, variance)))))
+        root = where(flat, variance, sqrt(where(flat, 1.0, variance)))
+        return self._finished(self._narrow(where(count == 0, np.nan, root)))
 
-    def _variance(self, dim: Dims, ddof: int, skipna: bool | None) -> Any:
+    def _variance(self, dim: Dims, ddof: int, skipna: bool | None) -> tuple[Any, Any]:
+        """The variance, and of how many elements. Of none, a NaN would be one to derivatives, too."""
         x, rest = self._bare(), self._rest(dim)
         x = astype(x, "f8") if np.dtype(x.dtype).kind in "biu" else x
         x, order = astype(x, p.accumulator(np.dtype(x.dtype))), [d for d in x.dims if d not in rest]
@@ -233,7 +236,7 @@ class GroupBy:
         count = self._segment("sum", _counted(x, skipna), None)
         if rest:
             squares, count = squares.sum(rest, skipna=False), count.sum(rest)
-        return squares / (count - ddof).clip(min=0).astype(squares.dtype)
+        return squares / (count - ddof).clip(min=0).astype(squares.dtype), count
 
     def _narrow(self, y: Any) -> Any:
         """A variance, or its root, in the dtype of the result."""

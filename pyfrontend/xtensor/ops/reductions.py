@@ -133,9 +133,18 @@ def _wide(x: Tracer) -> Tracer:
     return p.cast(x, p.accumulator(p.mean_dtype(x.dtype, x.weak)))
 
 
+def _where_present(y: Tracer, present: Tracer, skipna: bool | None) -> Tracer:
+    """`y`, NaN if all elements are skipped: to derivatives a NaN that depends on none of them."""
+    if not skipna:
+        return y
+    nan = np.nan if p.is_float(y.dtype) else complex(np.nan, np.nan)
+    return build.select(build.compare("eq", present, p.zero(present.dtype)), p.constant(nan, y.dtype), y)
+
+
 def _mean(x: Tracer, dims: tuple[str, ...], skipna: bool | None) -> Tracer:
     total = _reduce("sum", _without_nan(x, 0, skipna), dims)
-    return build.binary("div", total, _number_of(x, dims, x.dtype, skipna))
+    n = _number_of(x, dims, x.dtype, skipna)
+    return _where_present(build.binary("div", total, n), n, skipna)
 
 
 @op
@@ -158,17 +167,20 @@ def mean(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Ar
     return p.cast(_mean(_wide(x), dims, skips("mean", skipna)), p.mean_dtype(x.dtype, x.weak))
 
 
-def _variance(x: Tracer, dims: tuple[str, ...], ddof: float | Amount, skipna: bool | None) -> Tracer:
+def _spread(
+    x: Tracer, dims: tuple[str, ...], ddof: float | Amount, skipna: bool | None, of: Callable[[Tracer], Tracer]
+) -> Tracer:
+    """A function of the variance."""
     # Beside infinities, deviations are NaN where `x` is not.
     deviations = _without_nan(build.binary("sub", x, _mean(x, dims, skipna)), 0, skipna, x)
     total = _reduce("sum", p.size_squared(deviations), dims)
-    n = _number_of(x, dims, total.dtype, skipna)
+    n = present = _number_of(x, dims, total.dtype, skipna)
     if ddof:
         n = build.binary("sub", n, p.amount(ddof, n.dtype))
         n = build.binary("maximum", n, p.zero(n.dtype))
         if skipna:  # as in NumPy's nanvar, and not infinite
             n = build.select(build.compare("gt", n, p.zero(n.dtype)), n, p.constant(np.nan, n.dtype))
-    return build.binary("div", total, n)
+    return _where_present(of(build.binary("div", total, n)), present, skipna)
 
 
 def _ddof(name: str, ddof: Any) -> float | Amount:
@@ -191,7 +203,7 @@ def var(x: ArrayLike, /, dim: Dims = None, *, ddof: float = 0, skipna: bool | No
     [9. 4.]
     """
     x = as_tracer(x)
-    y = _variance(_wide(x), dims_of("var", x, dim), _ddof("var", ddof), skips("var", skipna))
+    y = _spread(_wide(x), dims_of("var", x, dim), _ddof("var", ddof), skips("var", skipna), lambda total: total)
     return p.cast(y, real_of(p.mean_dtype(x.dtype, x.weak)))
 
 
@@ -224,7 +236,7 @@ def std(x: ArrayLike, /, dim: Dims = None, *, ddof: float = 0, skipna: bool | No
     [3. 2.]
     """
     x = as_tracer(x)
-    y = _root(_variance(_wide(x), dims_of("std", x, dim), _ddof("std", ddof), skips("std", skipna)))
+    y = _spread(_wide(x), dims_of("std", x, dim), _ddof("std", ddof), skips("std", skipna), _root)
     return p.cast(y, real_of(p.mean_dtype(x.dtype, x.weak)))
 
 

@@ -70,7 +70,11 @@ def average(
     if valid is not None:
         x = build.select(valid, x, p.zero(x.dtype))
         rest = [*rest, p.cast(valid, x.dtype)]
-    return p.cast(_weighted(x, rest, dims), dtype)
+    y = _weighted(x, rest, dims)
+    if valid is not None:  # of nothing: a NaN that depends on no element
+        none = build.unary("not", build.reduce("any", valid, [d for d in dims if d in valid.dims]))
+        y = build.select(none, p.constant(np.nan, y.dtype), y)
+    return p.cast(y, dtype)
 
 
 def _valid(*xs: Tracer) -> Tracer:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -83,6 +85,31 @@ def test_skipna(name: str) -> None:
     for dim in ("a", "b", None):
         close(getattr(xt, name)(ours(x), dim, skipna=True), getattr(x, name)(dim, skipna=True))
         close(getattr(xt, name)(ours(x), dim), getattr(x, name)(dim, skipna=False))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: xt.mean(x, "b", skipna=True),
+        lambda x: xt.var(x, "b", skipna=True),
+        lambda x: xt.std(x, "b", ddof=1, skipna=True),
+        lambda x: xt.average(x, "b", xt.array([1.0, 2, 3], "b").astype(x.dtype), skipna=True),
+        lambda x: xt.average(x, "b", xt.array([[1.0, 3, 2], [2, 2, 1]], ("c", "b")).astype(x.dtype), skipna=True),
+        lambda x: x.coarsen(b=3).std(skipna=True),
+        lambda x: x.groupby(xt.array([0, 0, 0], "b"), num_groups=1).var("b", skipna=True),
+        lambda x: x.groupby(xt.array([0, 0, 0], "b"), num_groups=1).std("b", skipna=True),
+    ],
+)
+def test_where_all_is_skipped_both_modes_give_the_derivative_zero(f: Any, dtype: str) -> None:
+    x = xt.array(np.array([[np.nan] * 3, [1, 5, np.nan]], dtype), ("a", "b"))
+    v = xt.array(np.array([[1, 2, 3], [0.5, -1, 2]], dtype), ("a", "b"))
+    y, forward = xt.jvp(f, (x,), (v,))
+    assert np.isnan(y.isel(a=0).values).all() and not np.isnan(y.isel(a=1).values).any()
+    np.testing.assert_array_equal(forward.isel(a=0).values, 0)
+    back = xt.grad(lambda x: xt.sum(f(x)))(x).values
+    np.testing.assert_array_equal(back[0], 0)
+    np.testing.assert_allclose((back * v.values).sum(), forward.values.sum(), rtol=1e-5)
 
 
 def test_nan_is_not_hidden() -> None:
