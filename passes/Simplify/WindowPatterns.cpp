@@ -233,8 +233,50 @@ Value cutBeneath(OpBuilder &b, Location loc, Value x, Cut cut) {
   low[*place] = std::max<int64_t>(0, low[*place] - cut.offset);
   high[*place] = cut.count - low[*place] - (to - from);
   Value inner = cut.slice(b, loc, pad.getX(), from, to - from);
+  auto isZero = [](int64_t n) { return n == 0; };
+  if (llvm::all_of(low, isZero) && llvm::all_of(high, isZero) &&
+      llvm::all_of(pad.getInterior(), isZero))
+    return inner;
   return PadOp::create(b, loc, inner, pad.getValue(), pad.getDims(), low, high, pad.getInterior());
 }
+
+/// What is left of a slice without the last of its dims.
+Value sliceBefore(OpBuilder &b, Value x, SliceOp op, unsigned last) {
+  if (!last)
+    return x;
+  return SliceOp::create(b, op.getLoc(), x,
+                         b.getArrayAttr(op.getDims().getValue().take_front(last)),
+                         b.getDenseI64ArrayAttr(op.getOffsets().take_front(last)),
+                         b.getDenseI64ArrayAttr(op.getSizes().take_front(last)),
+                         b.getDenseI64ArrayAttr(op.getStrides().take_front(last)));
+}
+
+/// slice (window %x) ==> window (slice %x): what moves elements meets the windows' reader, so that
+/// neither these nor their cotangents are stored.
+struct SliceOfWindows : OpRewritePattern<SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
+    auto window = op.getX().getDefiningOp<WindowOp>();
+    if (!window || !window->hasOneUse() || window->getBlock() != op->getBlock() ||
+        llvm::is_contained(op.getSizes(), 0))
+      return failure();
+    if (auto pad = window.getX().getDefiningOp<PadOp>(); pad && !pad->hasOneUse())
+      return failure(); // it would be made twice
+    // One dim at a time: a further slice follows, and moves after that.
+    unsigned last = op.getDims().size() - 1;
+    auto dim = cast<StringAttr>(op.getDims()[last]);
+    int64_t step = op.getStrides()[last];
+    Cut cut{dim, op.getOffsets()[last], (op.getSizes()[last] - 1) * step + 1};
+    if (step < 1 || (step > 1 && dim != window.getDimAttr()) || dim == window.getIntoAttr() ||
+        arrayType(window.getX()).isDynamic(dim) || !canCut(window, cut))
+      return failure();
+    Value part = cutBeneath(rewriter, op.getLoc(), window.getX(), cut.beneath(window));
+    Value y = WindowOp::create(rewriter, op.getLoc(), part, window.getDim(), window.getInto(),
+                               window.getSize(), window.getStride() * step, window.getDilation());
+    rewriter.replaceOp(op, sliceBefore(rewriter, y, op, last));
+    return success();
+  }
+};
 
 /// slice (contract %windows, %k) ==> contract of fewer windows: a convolution's gradient is cut to
 /// the image that was padded before.
@@ -260,14 +302,7 @@ struct SliceOfConvolution : OpRewritePattern<SliceOp> {
         input = cutBeneath(rewriter, op.getLoc(), input, cut);
     Value y = ContractOp::create(rewriter, op.getLoc(), inputs, contract.getOverAttr(),
                                  contract.getOrderAttr());
-    if (last) {
-      auto rest = rewriter.getArrayAttr(op.getDims().getValue().take_front(last));
-      y = SliceOp::create(rewriter, op.getLoc(), y, rest,
-                          rewriter.getDenseI64ArrayAttr(op.getOffsets().take_front(last)),
-                          rewriter.getDenseI64ArrayAttr(op.getSizes().take_front(last)),
-                          rewriter.getDenseI64ArrayAttr(op.getStrides().take_front(last)));
-    }
-    rewriter.replaceOp(op, y);
+    rewriter.replaceOp(op, sliceBefore(rewriter, y, op, last));
     return success();
   }
 };
@@ -275,6 +310,6 @@ struct SliceOfConvolution : OpRewritePattern<SliceOp> {
 } // namespace
 
 void xtensor::addWindowPatterns(RewritePatternSet &patterns) {
-  patterns.add<SliceOfConvolution, OverlapOfMoved, OverlapOfProduct<ContractOp>,
+  patterns.add<SliceOfConvolution, SliceOfWindows, OverlapOfMoved, OverlapOfProduct<ContractOp>,
                OverlapOfProduct<MulOp>, OverlapOfBroadcast, OverlapOfChoice>(patterns.getContext());
 }

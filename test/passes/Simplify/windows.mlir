@@ -168,3 +168,28 @@ func.func @phases_of_two(%ct: !xtensor.array<h: 4, t: 5, f32>, %k: !xtensor.arra
   %2 = xtensor.overlap_add %1 h from v length 10 stride 2 dilation 3 : !xtensor.array<h: 4, t: 11, v: 2, f32>
   return %2 : !xtensor.array<h: 10, t: 11, f32>
 }
+
+// A slice moves beneath the windows, and takes the padding that it does not read away.
+// CHECK-LABEL: func.func @sliced
+// CHECK: %[[W:.*]] = xtensor.window %arg0 t into w size 3 stride 1 dilation 1
+// CHECK: xtensor.reduce sum %[[W]] over [w]
+func.func @sliced(%x: !xtensor.array<t: 9, f32>, %nan: !xtensor.array<f32>) -> !xtensor.array<t: 7, f32> {
+  %0 = xtensor.pad %x with %nan [t] low [2] high [0] interior [0] : !xtensor.array<t: 9, f32>, !xtensor.array<f32>
+  %1 = xtensor.window %0 t into w size 3 stride 1 dilation 1 : !xtensor.array<t: 11, f32>
+  %2 = xtensor.slice %1 [t] offsets [2] sizes [7] strides [1] : !xtensor.array<t: 9, w: 3, f32>
+  %3 = xtensor.reduce sum %2 over [w] : !xtensor.array<t: 7, w: 3, f32>
+  return %3 : !xtensor.array<t: 7, f32>
+}
+
+// Steps of a slice are strides of the windows, and another dim is cut as it is. Places of a window stay.
+// CHECK-LABEL: func.func @sliced_in_steps
+// CHECK: %[[X:.*]] = xtensor.slice %arg0 [t] offsets [2] sizes [11] strides [1]
+// CHECK: %[[Y:.*]] = xtensor.slice %[[X]] [n] offsets [1] sizes [2] strides [1]
+// CHECK: %[[W:.*]] = xtensor.window %[[Y]] t into w size 3 stride 6 dilation 2
+// CHECK: xtensor.slice %[[W]] [w] offsets [1] sizes [2] strides [1]
+func.func @sliced_in_steps(%x: !xtensor.array<n: 4, t: 20, f32>) -> !xtensor.array<n: 2, t: 2, w: 2, f32> {
+  %0 = xtensor.window %x t into w size 3 stride 2 dilation 2 : !xtensor.array<n: 4, t: 20, f32>
+  %1 = xtensor.slice %0 [n, t] offsets [1, 1] sizes [2, 2] strides [1, 3] : !xtensor.array<n: 4, t: 8, w: 3, f32>
+  %2 = xtensor.slice %1 [w] offsets [1] sizes [2] strides [1] : !xtensor.array<n: 2, t: 2, w: 3, f32>
+  return %2 : !xtensor.array<n: 2, t: 2, w: 2, f32>
+}

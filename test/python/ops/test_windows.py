@@ -249,6 +249,29 @@ def test_shares_of_windows_are_stored_nowhere() -> None:
 
 
 @pytest.mark.cpu_only("differences are taken in float64")
+@pytest.mark.parametrize(
+    "part", [slice(9, None), slice(0, 5), slice(3, 30, 4), slice(-6, None), slice(None, None, 3), slice(8, 9)]
+)
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("dims", ["a", "ab", "ba"])
+def test_a_part_of_windows_is_windows_of_a_part(dims: str, center: bool, stride: int, part: slice) -> None:
+    rng = np.random.default_rng(1)
+    x = xt.array(rng.normal(size=[{"a": 37, "b": 5}[d] for d in dims]), tuple(dims))
+    windows = lambda x: x.rolling(a=10, center=center).construct("w", stride=stride, fill_value=0.5)  # noqa: E731
+    first, last = lambda x: windows(x).isel(a=part).mean("w"), lambda x: windows(x).mean("w").isel(a=part)
+    np.testing.assert_allclose(xt.jit(first)(x).values, last(x).values, rtol=1e-13)
+    one, other = (xt.jit(xt.grad(lambda x, f=f: xt.sum(xt.sin(f(x)))))(x).values for f in (first, last))
+    np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-14)
+
+
+@pytest.mark.cpu_only("as_text of the CPU")
+def test_the_gradient_of_a_part_of_windows_stores_no_windows() -> None:
+    f = lambda x: xt.sum(xt.sin(x.rolling(a=10).construct("w").isel(a=slice(9, None)).mean("w")))  # noqa: E731
+    text = xt.jit(xt.grad(f)).as_text("linalg", xt.zeros(a=4096))
+    assert "4087x10x" not in text and "4096x10x" not in text
+
+
 def test_products_of_windows_and_their_residuals_share_a_padded_array() -> None:
     """A fused loop read the padded array at plain positions, took its size for its own, and wrote behind a residual."""
     x = xt.array([0.6, -0.6, 0.74, -1.69, 0.66, 0.2, -1.1], dims="i")
