@@ -88,15 +88,12 @@ void TileChooser::addSides(RegisterTile tile, unsigned from, bool whole) {
           return a.strides[loop].isConstant();
         }))
       continue;
-    int64_t range = rangeOf(loop), room = registers / tile.sums(), last = 0;
-    for (int64_t parts = llvm::divideCeil(range, std::max<int64_t>(room, 1)); parts <= range;
-         ++parts) {
-      int64_t count = llvm::divideCeil(range, parts);
-      if (count < 2)
-        break;
-      if (count == last || count > room || (whole && range % count))
+    int64_t range = rangeOf(loop), room = registers / tile.sums();
+    for (int64_t count = std::min(range, room); count >= 2; --count) {
+      // As few as the same number of tiles needs.
+      bool isLeast = llvm::divideCeil(range, llvm::divideCeil(range, count)) == count;
+      if (!isLeast || (whole && range % count))
         continue;
-      last = count;
       tile.sides.push_back({loop, count});
       addSides(tile, loop + 1, whole);
       tile.sides.pop_back();

@@ -310,3 +310,11 @@ def test_convolve_gradients_are_correlations() -> None:
     gx, gk = back(xt.array(weights, "t"))
     np.testing.assert_allclose(gx.values, np.correlate(weights, k, "valid"), rtol=1e-10)
     np.testing.assert_allclose(gk.values, np.correlate(weights, x, "valid"), rtol=1e-10)
+
+
+@pytest.mark.cpu_only("tiles of registers are of the CPU")
+def test_a_padding_that_no_memory_holds_is_refused_at_once() -> None:
+    """The search for a tile took as many steps as the dim has elements."""
+    x, w = xt.array(np.ones(8, "f4"), "t"), xt.array(np.ones(3, "f4"), "w")
+    with pytest.raises(xt.MemoryError, match="281474976710680 bytes"):
+        xt.nn.conv(x, w, {"t": "w"}, padding=2**45)
