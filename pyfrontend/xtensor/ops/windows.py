@@ -296,19 +296,20 @@ def _reduced_present(
     for dim in sizes:
         names[dim] = fresh(x.dims, "window")
         x = windows_of(x, fill, dim, names[dim])
-        present = windows_of(present, p.zero(x.dtype), dim, names[dim])
+        present = windows_of(present, p.zero(present.dtype), dim, names[dim])
     over = tuple(names.values())
     number = build.reduce("sum", present, over)
     if kind not in ("mean", "var", "std"):
         return number, build.reduce(kind, x, over)
-    at_least_one = build.binary("maximum", number, p.constant(1, x.dtype))
-    y = mean = build.binary("div", build.reduce("sum", x, over), at_least_one)
+    at_least_one = build.binary("maximum", number, p.constant(1, number.dtype))
+    y = mean = build.binary("div", build.reduce("sum", x, over), p.cast(at_least_one, x.dtype))
     if kind != "mean":
         # Around a mean that has few digits of what elements differ by, as far from 0: what it lacks is their own mean.
+        present = p.cast(present, x.dtype)
         centred = build.binary("mul", build.binary("sub", x, build.stop_gradient(mean)), present)
-        rest = build.binary("div", build.reduce("sum", centred, over), at_least_one)
+        rest = build.binary("div", build.reduce("sum", centred, over), p.cast(at_least_one, x.dtype))
         centred = build.binary("mul", build.binary("sub", centred, rest), present)
-        squares = build.reduce("sum", build.binary("mul", centred, centred), over)
+        squares = build.reduce("sum", p.size_squared(centred), over)
         y = build.binary("div", squares, at_least_one)
     return number, _root(y) if kind == "std" else y
 
@@ -363,15 +364,15 @@ def _of_present(
     there, dims = build.compare("eq", x, x), x.dims
     neutral = {"max": -np.inf, "min": np.inf, "prod": 1.0}.get(kind, 0.0)
     x = build.select(there, x, p.constant(neutral, x.dtype))
-    present = p.cast(there, x.dtype)
+    present = p.cast(there, p.real_of(x.dtype))
     if moments is None:
         number, y = _reduced_present(kind, x, present, p.constant(neutral, x.dtype), sizes, windows_of)
     else:
         number, y = moments(x, present)
         y = y if kind == "var" else _root(y)
-    least = build.binary("maximum", p.amount(min_periods, x.dtype), p.constant(1, x.dtype))
+    least = build.binary("maximum", p.amount(min_periods, number.dtype), p.constant(1, number.dtype))
     enough = build.compare("ge", number, least)
-    return reorder(build.select(enough, y, p.constant(np.nan, x.dtype)), dims)
+    return reorder(build.select(enough, y, p.constant(np.nan, y.dtype)), dims)
 
 
 # Functions that take an array of windows and the dim to reduce.

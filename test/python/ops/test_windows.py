@@ -353,6 +353,27 @@ def test_variances_of_complex_windows_are_real() -> None:
         np.testing.assert_allclose(getattr(xt.array(z, "t").coarsen(t=5), kind)().values, want[::5])
 
 
+@pytest.mark.parametrize("kind", ["sum", "mean", "var", "std"])
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("size", [3, 5, 30])
+def test_complex_windows_of_what_is_there(size: int, center: bool, kind: str) -> None:
+    """At an end and between NaN, in either part."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=21) + 1j * rng.normal(size=21)
+    z[[4, 5]], z[11] = np.nan, complex(1, np.nan)
+    before = size // 2 if center else size - 1
+    want = np.full(21, np.nan, z.dtype if kind in ("sum", "mean") else float)
+    for k in range(21):
+        there = z[max(k - before, 0) : max(k - before + size, 0)]
+        there = there[~np.isnan(there)]
+        if there.size >= 2:
+            want[k] = getattr(np, kind)(there)
+    got = getattr(xt.array(z, "t").rolling(t=size, center=center, min_periods=2), kind)().values
+    assert got.dtype == want.dtype
+    np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
+    np.testing.assert_allclose(got[~np.isnan(got)], want[~np.isnan(want)], rtol=1e-12)
+
+
 # ---- no copies -------------------------------------------------------------------------------------------------------
 
 
