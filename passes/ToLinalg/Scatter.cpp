@@ -40,6 +40,8 @@ void xtensor::lowerScatter(ScatterOp op, Lowering &to) {
                     mask.condition ? mask.condition : op.getUpdates(), combine);
   if (op.getKind() == ScatterKind::add || op.getKind() == ScatterKind::mul)
     loops.accumulate();
+  else if (op.getKind() != ScatterKind::set)
+    loops.widenExtrema();
   loops.expectFewChanges(op.getKind());
   AccumulateOp states = statesOf(op);
   if (!states && loops.mayTakeAnyOrder(op.getKind()))

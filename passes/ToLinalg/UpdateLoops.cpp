@@ -62,6 +62,14 @@ void UpdateLoops::accumulate() {
     memory = computeType(element);
 }
 
+void UpdateLoops::widenExtrema() {
+  bool singles = sliced.empty() || rowsOfSlices();
+  if (element.isBF16() && !isShared() && singles &&
+      llvm::none_of(written.getShape(), ShapedType::isDynamic) &&
+      2 * product(written.getShape()) * rowSize() >= product(type.getShape()))
+    accumulate();
+}
+
 void UpdateLoops::expectFewChanges(ScatterKind kind) {
   if ((kind == ScatterKind::max || kind == ScatterKind::min) && !to.isForDevice() &&
       (element.isF32() || element.isF64()) && sliced.empty() &&

@@ -37,6 +37,9 @@ public:
 
   /// Half precision is kept in f32 until the end: the whole target, or the places of few updates.
   void accumulate();
+  /// An extremum of bfloat16 is one of them, so f32 changes nothing. Where elements are updated one
+  /// by one, or columns, each is rounded once then, by vectors, and not at each update.
+  void widenExtrema();
   /// A maximum of many numbers changes a few times. Where it does not, nothing is stored, and the
   /// next update of the same place does not wait for a store.
   void expectFewChanges(ScatterKind kind);

@@ -174,6 +174,20 @@ func.func @scatter_aligned(%t: !xtensor.array<row: 4096, col: 64, f32>, %i: !xte
 
 // -----
 
+// A maximum of many numbers of bfloat16 is taken in f32.
+// CHECK-LABEL: func.func @scatter_widened
+// CHECK: scf.for {{.*}} -> (tensor<30xf32>)
+// CHECK: arith.maximumf
+// CHECK: arith.truncf
+func.func @scatter_widened(%t: !xtensor.array<g: 30, bf16>, %i: !xtensor.array<p: 40, i64>,
+    %u: !xtensor.array<p: 40, bf16>) -> !xtensor.array<g: 30, bf16> {
+  %y = xtensor.scatter max clip %t at %i with %u along [g] : !xtensor.array<g: 30, bf16>,
+    !xtensor.array<p: 40, bf16>, !xtensor.array<p: 40, i64>
+  return %y : !xtensor.array<g: 30, bf16>
+}
+
+// -----
+
 // Most of so many updates of a maximum are below it: nothing is stored then. NaN is not.
 // CHECK-LABEL: func.func @scatter_rarely
 // CHECK: %[[BEYOND:.*]] = arith.cmpf ogt, %[[OLD:.*]], %[[NEW:.*]] : f32

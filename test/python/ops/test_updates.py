@@ -162,6 +162,24 @@ def test_extrema_of_many_updates_of_few_elements(kind: str, dtype: str, count: i
         np.testing.assert_array_equal(got, want)
 
 
+@np.errstate(invalid="ignore")
+@pytest.mark.parametrize("kind", ["max", "min"])
+@pytest.mark.parametrize("rows, count", [(1, 900), (37, 900), (300, 33), (300, 5)])
+def test_extrema_of_bfloat16_columns(kind: str, rows: int, count: int) -> None:
+    """Few columns of a row and many, whose places meet, stored either way: ties, NaN and what is dropped."""
+    rng = np.random.default_rng(count)
+    x = xt.array(np.round(rng.normal(size=(rows, 35)), 1), ("a", "b")).astype("bfloat16")
+    v = xt.array(np.round(rng.normal(size=(rows, count)), 1), ("a", "p")).astype("bfloat16")
+    v = xt.where(v == 0.5, np.nan, v)
+    i = rng.integers(-38, 38, count)
+    inside = (i >= -35) & (i < 35)
+    want = x.astype("f8").values.copy()
+    UFUNCS[kind].at(want, (slice(None), i[inside]), v.astype("f8").values[:, inside])
+    for target in (x, x.transpose("b", "a")):
+        got = getattr(target.at(b=xt.array(i, "p")), kind)(v, mode="drop")
+        np.testing.assert_array_equal(got.astype("f8").transpose("a", "b").values, want)
+
+
 @pytest.mark.parametrize("kind", ["max", "min"])
 def test_extrema_of_many_updates_keep_the_sign_of_zero(kind: str) -> None:
     v = np.zeros(4000, "f4")
