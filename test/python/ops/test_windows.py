@@ -248,7 +248,6 @@ def test_shares_of_windows_are_stored_nowhere() -> None:
     assert "x5xf32>" not in gradient.lower(x).as_text("buffers")
 
 
-@pytest.mark.cpu_only("differences are taken in float64")
 @pytest.mark.parametrize(
     "part", [slice(9, None), slice(0, 5), slice(3, 30, 4), slice(-6, None), slice(None, None, 3), slice(8, 9)]
 )
@@ -272,6 +271,7 @@ def test_the_gradient_of_a_part_of_windows_stores_no_windows() -> None:
     assert "4087x10x" not in text and "4096x10x" not in text
 
 
+@pytest.mark.cpu_only("differences are taken in float64")
 def test_products_of_windows_and_their_residuals_share_a_padded_array() -> None:
     """A fused loop read the padded array at plain positions, took its size for its own, and wrote behind a residual."""
     x = xt.array([0.6, -0.6, 0.74, -1.69, 0.66, 0.2, -1.1], dims="i")
