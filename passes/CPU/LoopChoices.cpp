@@ -22,6 +22,17 @@ static constexpr int64_t kLeastSteps = 16, kLeastSearch = 128;
 /// The body of a tile is written once per element along `across`.
 static constexpr int64_t kMostTileOps = 256, kFunctionOps = 16;
 
+bool xtensor::cpu::isLongFunction(Operation &op) {
+  return isFunction(&op) && !isa<math::AbsFOp, math::FmaOp, math::SqrtOp>(op);
+}
+
+int64_t xtensor::cpu::numFunctions(const Kernel &kernel) {
+  int64_t functions = 0;
+  for (const Stage &stage : kernel.stages)
+    functions += llvm::count_if(*stage.op.getBlock(), isLongFunction);
+  return functions;
+}
+
 static int64_t widestBits(const Kernel &kernel) {
   int64_t widest = 8;
   bool has64 = false;
@@ -112,7 +123,9 @@ static int chooseVectorLoop(const Kernel &kernel, int64_t width) {
   if (!llvm::all_of(kernel.stages, [](const Stage &s) { return s.vectorizable; }))
     return -1;
   bool isTiled = numReduced(kernel) <= 1;
-  int best = -1, bestScore = 0;
+  // A function of all lanes takes as long as of one: their elements may be loaded one by one.
+  int64_t functions = numReduced(kernel) || kernel.scan() ? 0 : numFunctions(kernel);
+  int best = -1, bestScore = -kFunctionOps * std::min<int64_t>(functions, 4);
   for (int loop = kernel.ranges.size(); loop-- > 0;) {
     const Extent &range = kernel.ranges[loop];
     bool possible = true;

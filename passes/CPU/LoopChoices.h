@@ -28,6 +28,11 @@ struct LoopChoice {
 /// Lanes from which a vector costs less than single elements.
 inline constexpr int64_t kShortestVector = 4;
 
+/// A function that takes many instructions, most of which wait for the one before.
+bool isLongFunction(mlir::Operation &op);
+/// Such functions in all bodies.
+int64_t numFunctions(const Kernel &kernel);
+
 /// The choice for vectors of `bits` bits. Without masks, a range shorter than such a vector takes
 /// shorter vectors.
 LoopChoice chooseLoops(const Kernel &kernel, int64_t bits, bool masks);

@@ -17,6 +17,9 @@ constexpr int64_t kReductionUnroll = 8;
 constexpr int64_t kRowUnroll = 4;
 /// Row accumulators of a reduction along an outer dim: as many as stay in registers.
 constexpr int64_t kColumnUnroll = 8;
+/// Vectors of two functions or more that are computed together, functions of all of them, and steps
+/// of a loop that is written once more for them.
+constexpr int64_t kTogether = 8, kMostFunctions = 32, kLeastRounds = 4;
 
 } // namespace
 
@@ -31,10 +34,7 @@ int64_t LoopEmitter::costOfPoint() const {
   };
   for (const Stage &stage : kernel.stages)
     for (Operation &op : llvm::make_filter_range(*stage.op.getBlock(), std::not_fn(isFree)))
-      cost += xtensor::isFunction(&op) && !isa<math::AbsFOp, math::FmaOp, math::SqrtOp>(op)
-                  ? mathCost
-              : isa<arith::MaximumFOp, arith::MinimumFOp>(op) ? 2
-                                                              : 1;
+      cost += isLongFunction(op) ? mathCost : isa<arith::MaximumFOp, arith::MinimumFOp>(op) ? 2 : 1;
   return cost;
 }
 
@@ -62,6 +62,23 @@ int64_t LoopEmitter::chooseUnroll() const {
     while (unroll > 1 && unroll * width > range.constant)
       unroll /= 2;
   return unroll;
+}
+
+/// How many vectors a loop without sums computes side by side. The processor does not look far
+/// enough ahead to overlap the chains of two functions with those of the next vectors.
+int64_t LoopEmitter::vectorsTogether() const {
+  int64_t functions = numFunctions(kernel);
+  bool hasGathers = llvm::any_of(kernel.stages, [](const Stage &stage) {
+    return llvm::any_of(*stage.op.getBlock(), llvm::IsaPred<memref::LoadOp>);
+  });
+  if (functions < 2 || hasGathers || !accumulators.empty() || tile)
+    return 1;
+  const Extent &range = kernel.ranges[vectorLoop];
+  int64_t together = kTogether;
+  while (together > 1 && (together * functions > kMostFunctions ||
+                          (range.isConstant() && kLeastRounds * together * width > range.constant)))
+    together /= 2;
+  return together;
 }
 
 //===- loops ---------------------------------------------------------------===//
@@ -207,6 +224,11 @@ void LoopEmitter::parallelInnermost() {
     });
     done = to;
   };
+  if (int64_t together = vectorsTogether(); together > 1) {
+    lanes.width = together * width;
+    blocks(wholeSteps(done, end, lanes.width), lanes.width, 1);
+    lanes.width = width;
+  }
   blocks(wholeSteps(done, end, unroll * width), unroll * width, unroll);
   if (!masksRest(end) && unroll > 1)
     blocks(wholeSteps(done, end, width), width, 1);

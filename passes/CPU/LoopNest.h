@@ -46,6 +46,7 @@ private:
   int64_t costOfPoint() const;
   int64_t registersOfPoint() const;
   int64_t chooseUnroll() const;
+  int64_t vectorsTogether() const;
   enum class Together { None, Shared, Neighbours };
   Together whyTogether() const;
   int64_t rowsTogether() const;
