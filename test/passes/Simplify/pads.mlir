@@ -241,3 +241,102 @@ func.func @left_as_they_are(%p: !x, %q: !x, %w: !y, %o: !one) -> (!y, !y, !y, !y
   %10 = xtensor.add %9, %w : !y, !y
   return %1, %3, %6, %8, %9, %10 : !y, !y, !y, !y, !y, !y
 }
+
+!seven = !xtensor.array<a: 7, f32>
+!six = !xtensor.array<a: 6, f32>
+!last = !xtensor.array<a: 1, f32>
+
+// Differences of differences: the inner one is computed wherever it is read, part by part.
+// CHECK-LABEL: func.func @difference_of_difference
+// CHECK-DAG: %[[X0:.*]] = xtensor.slice %arg0 [a] offsets [0] sizes [1]
+// CHECK-DAG: %[[X1:.*]] = xtensor.slice %arg0 [a] offsets [1] sizes [1]
+// CHECK-DAG: %[[D1:.*]] = xtensor.sub %[[X1]], %[[X0]]
+// CHECK-DAG: %[[Y1:.*]] = xtensor.sub %[[D1]], %[[X0]]
+// CHECK-DAG: %[[A:.*]] = xtensor.slice %arg0 [a] offsets [2] sizes [5]
+// CHECK-DAG: %[[B:.*]] = xtensor.slice %arg0 [a] offsets [1] sizes [5]
+// CHECK-DAG: %[[C:.*]] = xtensor.slice %arg0 [a] offsets [0] sizes [5]
+// CHECK-DAG: %[[R:.*]] = xtensor.sub %[[A]], %[[B]]
+// CHECK-DAG: %[[L:.*]] = xtensor.sub %[[B]], %[[C]]
+// CHECK-DAG: %[[Y2:.*]] = xtensor.sub %[[R]], %[[L]]
+// CHECK: %[[Y:.*]] = xtensor.concat %[[X0]], %[[Y1]], %[[Y2]] along a
+// CHECK: return %[[Y]]
+func.func @difference_of_difference(%x: !seven) -> !seven {
+  %zero = xtensor.constant dense<0.0> : tensor<f32> as <f32>
+  %0 = xtensor.slice %x [a] offsets [0] sizes [6] strides [1] : !seven
+  %1 = xtensor.pad %0 with %zero [a] low [1] high [0] interior [0] : !six, !f
+  %2 = xtensor.sub %x, %1 : !seven, !seven
+  %3 = xtensor.slice %2 [a] offsets [0] sizes [6] strides [1] : !seven
+  %4 = xtensor.pad %3 with %zero [a] low [1] high [0] interior [0] : !six, !f
+  %5 = xtensor.sub %2, %4 : !seven, !seven
+  return %5 : !seven
+}
+
+// A function takes many instructions, so it is computed once and stored. Its argument is cut, and so is what reads it.
+// CHECK-LABEL: func.func @stored
+// CHECK-COUNT-2: xtensor.exp
+// CHECK: %[[E:.*]] = xtensor.concat %{{.*}}, %{{.*}} along a
+// CHECK-NOT: xtensor.exp
+// CHECK-DAG: %[[M:.*]] = xtensor.slice %[[E]] [a] offsets [1] sizes [6]
+// CHECK-DAG: %[[N:.*]] = xtensor.slice %[[E]] [a] offsets [0] sizes [6]
+// CHECK-DAG: %[[D:.*]] = xtensor.sub %[[M]], %[[N]]
+// CHECK: return
+func.func @stored(%x: !seven) -> !seven {
+  %zero = xtensor.constant dense<0.0> : tensor<f32> as <f32>
+  %0 = xtensor.slice %x [a] offsets [0] sizes [6] strides [1] : !seven
+  %1 = xtensor.pad %0 with %zero [a] low [1] high [0] interior [0] : !six, !f
+  %2 = xtensor.sub %x, %1 : !seven, !seven
+  %e = xtensor.exp %2 : !seven
+  %3 = xtensor.slice %e [a] offsets [0] sizes [6] strides [1] : !seven
+  %4 = xtensor.pad %3 with %zero [a] low [1] high [0] interior [0] : !six, !f
+  %5 = xtensor.sub %e, %4 : !seven, !seven
+  return %5 : !seven
+}
+
+// A shift of the difference of a roll. The zeros are multiplied by a number that may be infinite.
+// CHECK-LABEL: func.func @of_a_roll
+// CHECK-NOT: xtensor.pad
+// CHECK: xtensor.concat %{{.*}}, %{{.*}}, %{{.*}} along a
+// CHECK-NOT: xtensor.concat
+// CHECK: return
+func.func @of_a_roll(%x: !seven, %k: !f) -> !seven {
+  %zero = xtensor.constant dense<0.0> : tensor<f32> as <f32>
+  %0 = xtensor.slice %x [a] offsets [6] sizes [1] strides [1] : !seven
+  %1 = xtensor.slice %x [a] offsets [0] sizes [6] strides [1] : !seven
+  %2 = xtensor.concat %0, %1 along a : !last, !six
+  %3 = xtensor.sub %x, %2 : !seven, !seven
+  %4 = xtensor.slice %3 [a] offsets [1] sizes [6] strides [1] : !seven
+  %5 = xtensor.pad %4 with %zero [a] low [0] high [1] interior [0] : !six, !f
+  %6 = xtensor.mul %5, %k : !seven, !f
+  %7 = xtensor.sub %6, %3 : !seven, !seven
+  return %7 : !seven
+}
+
+// Two dims, one after the other, through what moves elements along the other dim.
+// CHECK-LABEL: func.func @corner
+// CHECK-NOT: xtensor.pad
+// CHECK: return
+func.func @corner(%x: !y) -> !y {
+  %zero = xtensor.constant dense<0.0> : tensor<f32> as <f32>
+  %0 = xtensor.slice %x [a] offsets [0] sizes [3] strides [1] : !y
+  %1 = xtensor.pad %0 with %zero [a] low [1] high [0] interior [0] : !xtensor.array<a: 3, b: 6, f32>, !f
+  %2 = xtensor.sub %x, %1 : !y, !y
+  %3 = xtensor.slice %2 [b] offsets [0] sizes [5] strides [1] : !y
+  %4 = xtensor.pad %3 with %zero [b] low [1] high [0] interior [0] : !xtensor.array<a: 4, b: 5, f32>, !f
+  %5 = xtensor.sub %2, %4 : !y, !y
+  return %5 : !y
+}
+
+// Functions of functions that are concatenated: these are stored, and the others computed of all of it.
+// CHECK-LABEL: func.func @functions_of_functions
+// CHECK: %[[E:.*]] = xtensor.concat
+// CHECK: %[[S:.*]] = xtensor.add %[[E]], %arg2
+// CHECK: %[[T:.*]] = xtensor.tanh %[[S]]
+// CHECK: return %[[T]]
+func.func @functions_of_functions(%p: !last, %q: !six, %z: !seven) -> !seven {
+  %0 = xtensor.exp %p : !last
+  %1 = xtensor.exp %q : !six
+  %2 = xtensor.concat %0, %1 along a : !last, !six
+  %3 = xtensor.add %2, %z : !seven, !seven
+  %4 = xtensor.tanh %3 : !seven
+  return %4 : !seven
+}

@@ -162,7 +162,29 @@ FUNCTIONS = {
     "choice": lambda m, s, u, w: m.where(w > 0, w * (u - s(u, 0, 1)), w * (s(u, 0, -1) - u)),
     "apart": lambda m, s, u, w: s(u, 0, 20) + 2 * s(w, 0, -20) - s(u, 1, 3),
     "negative": lambda m, s, u, w: -(0.5 * s(u, 0, 1)) - -s(w, 0, 2),
+    "three differences": lambda m, s, u, w: differences(s, differences(s, differences(s, u))),
+    "seven differences": lambda m, s, u, w: repeated(lambda x: differences(s, x), 7, u),
+    "there and back": lambda m, s, u, w: repeated(lambda x: s(x * w, 0, 1) - s(x, 1, -1), 3, u),
+    "coefficients of fluxes": lambda m, s, u, w: differences(s, w * differences(s, u)),
+    "divergence": lambda m, s, u, w: sum((w * (u - s(u, a, 1))) - s(w * (u - s(u, a, 1)), a, -1) for a in range(3)),
+    "flux of products": lambda m, s, u, w: differences(s, differences(s, u) * (s(u, 0, -2) + 0.5 * w)),
+    "functions of fluxes": lambda m, s, u, w: differences(s, m.exp(0.1 * differences(s, u)) / (2 + m.cos(w))),
+    "read twice": lambda m, s, u, w: squares(differences(s, u)) + s(squares(differences(s, w)), 1, 1),
 }
+
+
+def differences(s: Any, x: Any) -> Any:
+    return x - s(x, 0, 1)
+
+
+def squares(x: Any) -> Any:
+    return x * x
+
+
+def repeated(f: Any, times: int, x: Any) -> Any:
+    for _ in range(times):
+        x = f(x)
+    return x
 
 
 @pytest.mark.parametrize("sizes", [(5003,), (71, 65), (19, 17, 23), (4, 5, 3), (33,)], ids=str)
@@ -186,6 +208,31 @@ def test_functions_of_shifts(name: str, edge: str, sizes: tuple[int, ...]) -> No
     np.testing.assert_allclose(along, want, atol=1e-6)
     gradient = xt.jit(lambda u, w, c: xt.grad(lambda u: xt.sum(c * run(xt, u, w)))(u))(*arrays[:2], arrays[3]).values
     np.testing.assert_allclose((gradient * du).sum(), (along * c).sum(), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("sizes", [(0,), (1,), (2,), (5,), (1, 4), (3, 0), (3, 1, 2)], ids=str)
+@pytest.mark.parametrize("edge", ["zeros", "periodic"])
+def test_fluxes_of_small_arrays(edge: str, sizes: tuple[int, ...]) -> None:
+    """Shifted by up to more than their size; infinities and NaN stay where they are."""
+    rng = np.random.default_rng(3)
+    dims = DIMS[: len(sizes)]
+    k = draw(rng, *sizes)
+    if k.size:
+        k.flat[-1] = np.inf
+    for special in (1.0, np.inf, np.nan):
+        value = draw(rng, *sizes)
+        if value.size:
+            value.flat[0] *= special
+        for axis in range(len(sizes)):
+            for amount in (-5, -2, -1, 0, 1, 2, 5):
+
+                def flux(m: Any, x: Any, k: Any, axis: int = axis, amount: int = amount) -> Any:
+                    f = k * (x - shifted(m, x, axis, amount, edge))
+                    return f - shifted(m, f * k, axis, amount, edge)
+
+                found = xt.jit(lambda x, k, flux=flux: flux(xt, x, k))(xt.array(value, dims), xt.array(k, dims))
+                with np.errstate(invalid="ignore"):
+                    np.testing.assert_allclose(found.values, flux(np, value, k), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("sizes", [(3, 4), (1, 1, 5), (2, 3, 1, 2), (900, 5000)], ids=str)
