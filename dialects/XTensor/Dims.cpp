@@ -253,10 +253,12 @@ bool xtensor::isSplat(Value v, double value) {
   return known.getSignificantBits() <= 53 && static_cast<double>(known.getSExtValue()) == value;
 }
 
-bool xtensor::isFiniteSplat(Value v) {
+bool xtensor::isPositiveSplat(Value v) {
   DenseElementsAttr splat = splatOf(v);
-  return splat && isa<FloatType>(splat.getElementType()) &&
-         splat.getSplatValue<APFloat>().isFinite();
+  if (!splat || !isa<FloatType>(splat.getElementType()))
+    return false;
+  APFloat value = splat.getSplatValue<APFloat>();
+  return value.isFinite() && !value.isNegative();
 }
 
 bool xtensor::isNegativeZero(Value v) {

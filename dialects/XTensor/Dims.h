@@ -66,8 +66,8 @@ llvm::SmallVector<mlir::Value> sizesOf(mlir::OpBuilder &b, mlir::Location loc, m
 /// Whether `v` is known to hold `value` everywhere (signs of zero are told apart only by
 /// `isNegativeZero`).
 bool isSplat(mlir::Value v, double value);
-/// Whether `v` is known to hold one finite float everywhere.
-bool isFiniteSplat(mlir::Value v);
+/// Whether `v` is known to hold one finite float of positive sign everywhere.
+bool isPositiveSplat(mlir::Value v);
 /// Whether `v` is known to be -0.0 everywhere, the neutral element of float addition.
 bool isNegativeZero(mlir::Value v);
 

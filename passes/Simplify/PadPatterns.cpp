@@ -87,7 +87,7 @@ LogicalResult rewriteReaders(Operation *op, PatternRewriter &rewriter) {
 struct PadsBesideEachOther : OpRewritePattern<PadOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(PadOp op, PatternRewriter &rewriter) const override {
-    if (!op.getType().isFloat() || !isSplat(op.getValue(), 0) || isDifferentiated(op))
+    if (!op.getType().isFloat() || !isMover(op) || isDifferentiated(op))
       return failure();
     return rewriteReaders(op, rewriter);
   }

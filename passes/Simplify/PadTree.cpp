@@ -40,7 +40,7 @@ bool xtensor::isMover(Operation *op) {
   if (auto slice = dyn_cast<SliceOp>(op))
     return llvm::all_of(slice.getStrides(), [](int64_t s) { return s == 1; });
   if (auto pad = dyn_cast<PadOp>(op))
-    return isSplat(pad.getValue(), 0) && !isForSlices(op, 3);
+    return isSplat(pad.getValue(), 0) && !isNegativeZero(pad.getValue()) && !isForSlices(op, 3);
   auto concat = dyn_cast<ConcatOp>(op);
   return concat && concat.getInputs().size() <= kMostConcatenated && !isForSlices(op, 2);
 }
@@ -399,13 +399,17 @@ Value PadTree::partOfInner(OpBuilder &b, Operation *op, Extent part) {
   SmallVector<Value> parts;
   for (Value v : op->getOperands())
     parts.push_back(partOf(b, v, part));
+  // Of -0.0, x + 0.0 is 0.0, and -0.0 here: sums of padded slices, which derivatives make, are
+  // concatenations then. All other bits are kept.
   if (llvm::none_of(parts, [](Value x) { return bool(x); })) {
-    if (isa<AddOp, SubOp, NegOp, MulOp>(op))
+    if (isa<AddOp, SubOp, MulOp>(op))
       return {};
-  } else if (isa<AddOp, SubOp>(op) && !(parts[0] && parts[1])) {
-    return parts[0] ? parts[0] : isa<AddOp>(op) ? parts[1] : NegOp::create(b, loc, parts[1]);
+  } else if (isa<AddOp>(op) && !(parts[0] && parts[1])) {
+    return parts[0] ? parts[0] : parts[1];
+  } else if (isa<SubOp>(op) && !parts[1]) {
+    return parts[0];
   } else if (isa<MulOp>(op) && !(parts[0] && parts[1]) &&
-             isFiniteSplat(parts[0] ? parts[0] : parts[1])) {
+             isPositiveSplat(parts[0] ? parts[0] : parts[1])) {
     return {};
   }
   for (auto [x, v] : llvm::zip_equal(parts, op->getOperands()))

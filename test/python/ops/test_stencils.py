@@ -262,3 +262,16 @@ def test_zeros_at_the_edge_are_multiplied(size: int) -> None:
     found = xt.jit(lambda x, f: f * xt.shift(x, x=1, fill_value=0.0) - x)(x, factor).values
     with np.errstate(invalid="ignore"):
         np.testing.assert_array_equal(found, np.inf * np.concatenate([[0.0], value[:-1]]) - value)
+
+
+def test_zeros_of_pads_keep_their_sign() -> None:
+    """An element added to such a zero may keep its own. The rest is as in NumPy: 0 - 0 is 0, and -2 * 0 is -0."""
+    one = xt.array([1.0, 1.0, 1.0], "a")
+    programs = {
+        "difference of differences": lambda x: xt.pad(xt.diff(x, "a"), a=(0, 1)) - xt.pad(xt.diff(x, "a"), a=(1, 0)),
+        "negative factor": lambda x: -2.0 * xt.pad(x, a=(1, 1)) * xt.pad(x, a=(2, 0)),
+        "negated": lambda x: -(xt.pad(x, a=(1, 2)) + xt.pad(x, a=(2, 1))),
+        "between": lambda x: xt.pad(x, a=(3, 0)) - xt.pad(x, a=(0, 3)),
+    }
+    for name, f in programs.items():
+        np.testing.assert_array_equal((1 / xt.jit(f)(one)).values, (1 / f(one)).values, err_msg=name)
