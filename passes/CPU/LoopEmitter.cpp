@@ -19,7 +19,7 @@ constexpr int64_t kRowUnroll = 4;
 constexpr int64_t kColumnUnroll = 8;
 /// Vectors of two functions or more that are computed together, functions of all of them, and steps
 /// of a loop that is written once more for them.
-constexpr int64_t kTogether = 8, kMostFunctions = 32, kLeastRounds = 4;
+constexpr int64_t kTogether = 8, kMostFunctions = 16, kLeastRounds = 4;
 
 } // namespace
 
