@@ -91,8 +91,8 @@ void TileChooser::addSides(RegisterTile tile, unsigned from, bool whole) {
     int64_t range = rangeOf(loop), room = registers / tile.sums();
     for (int64_t count = std::min(range, room); count >= 2; --count) {
       // As few as the same number of tiles needs.
-      bool isLeast = llvm::divideCeil(range, llvm::divideCeil(range, count)) == count;
-      if (!isLeast || (whole && range % count))
+      int64_t least = llvm::divideCeil(range, llvm::divideCeil(range, count));
+      if (count != least || (whole && range % count))
         continue;
       tile.sides.push_back({loop, count});
       addSides(tile, loop + 1, whole);
