@@ -93,7 +93,8 @@ class Weighted(Unfinished):
         if all(w.dtype == v.dtype for w, v in zip(wide, both, strict=True)):
             return None
         found = getattr(Weighted(*wide), name)(dim, skipna=skipna)
-        return astype(found, p.result_type(*(astype(v, d) for v, d in zip(both, narrow, strict=True))))
+        dtype = p.result_type(*(astype(v, d) for v, d in zip(both, narrow, strict=True)))
+        return astype(found, dtype if name == "mean" else p.real_of(dtype))
 
     def mean(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
         """Returns the weighted sum over `dim`, divided by the sum of the weights; NaN where that is 0."""

@@ -390,6 +390,9 @@ def test_weighted_moments_of_integers_do_not_wrap() -> None:
     want = {"sum": (x * weights.astype("i8")).sum(), "mean": mean, "var": var, "std": np.sqrt(var)}
     for kind, value in want.items():
         np.testing.assert_allclose(getattr(weighted, kind)("a").item(), value, rtol=1e-12)
+    turned = xt.array(x * (1 + 0j), "a").weighted(xt.array(weights, "a"))
+    assert turned.mean().dtype == np.complex128 and turned.std().dtype == turned.sum_of_squares().dtype == np.float64
+    np.testing.assert_allclose([turned.mean().item(), turned.var().item()], [mean, var], rtol=1e-12)
 
 
 @quiet
