@@ -134,7 +134,7 @@ def _wide(x: Tracer) -> Tracer:
 
 
 def _where_present(y: Tracer, present: Tracer, skipna: bool | None) -> Tracer:
-    """`y`, NaN if all elements are skipped: to derivatives a NaN that depends on none of them."""
+    """`y`, NaN if 0 are `present` because others are skipped: to derivatives a NaN that depends on none of them."""
     if not skipna:
         return y
     nan = np.nan if p.is_float(y.dtype) else complex(np.nan, np.nan)
@@ -174,13 +174,12 @@ def _spread(
     # Beside infinities, deviations are NaN where `x` is not.
     deviations = _without_nan(build.binary("sub", x, _mean(x, dims, skipna)), 0, skipna, x)
     total = _reduce("sum", p.size_squared(deviations), dims)
-    n = present = _number_of(x, dims, total.dtype, skipna)
+    n = _number_of(x, dims, total.dtype, skipna)
     if ddof:
         n = build.binary("sub", n, p.amount(ddof, n.dtype))
         n = build.binary("maximum", n, p.zero(n.dtype))
-        if skipna:  # as in NumPy's nanvar, and not infinite
-            n = build.select(build.compare("gt", n, p.zero(n.dtype)), n, p.constant(np.nan, n.dtype))
-    return _where_present(of(build.binary("div", total, n)), present, skipna)
+    # Without a degree of freedom, NaN as in NumPy's nanvar, and not inf.
+    return _where_present(of(build.binary("div", total, n)), n, skipna)
 
 
 def _ddof(name: str, ddof: Any) -> float | Amount:

@@ -401,3 +401,7 @@ def test_a_variance_without_degrees_of_freedom() -> None:
     assert np.isnan(xt.var(x, ddof=2, skipna=True).item())  # as np.nanvar
     assert np.isnan(xt.std(x, ddof=3, skipna=True).item())
     assert xt.var(x.isel(a=[0, 2]), ddof=2).item() == np.inf  # as np.var
+    for f in (xt.var, xt.std):
+        value, slope = xt.jvp(lambda x, f=f: f(x, ddof=2, skipna=True), (x,), (xt.ones_like(x),))
+        assert np.isnan(value.item()) and slope.item() == 0
+        assert (xt.grad(lambda x, f=f: f(x, ddof=2, skipna=True))(x).values == 0).all()
