@@ -1,8 +1,10 @@
 // Positions along a dim, and the halos of one array together.
 #include "Distribute/Halos.h"
 
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/CSE.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -205,6 +207,10 @@ void xtensor::settleHalos(OpBuilder &b, func::FuncOp func, bool keepsOwn) {
     if (isOpTriviallyDead(op))
       op->erase();
   });
+  // What several neighbours read may have been computed for each of them.
+  IRRewriter rewriter(func.getContext());
+  DominanceInfo dominance(func);
+  eliminateCommonSubExpressions(rewriter, dominance, func);
   llvm::MapVector<std::tuple<Value, Attribute, Block *>, SmallVector<HaloOp>> groups;
   func.walk([&](HaloOp op) {
     int64_t each = arrayType(op.getX()).getSize(op.getDimAttr());
