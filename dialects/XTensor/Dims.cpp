@@ -266,3 +266,5 @@ bool xtensor::isNegativeZero(Value v) {
   return splat && isa<FloatType>(splat.getElementType()) &&
          splat.getSplatValue<APFloat>().isNegZero();
 }
+
+bool xtensor::isPositiveZero(Value v) { return isSplat(v, 0) && !isNegativeZero(v); }

@@ -70,6 +70,8 @@ bool isSplat(mlir::Value v, double value);
 bool isPositiveSplat(mlir::Value v);
 /// Whether `v` is known to be -0.0 everywhere, the neutral element of float addition.
 bool isNegativeZero(mlir::Value v);
+/// Whether `v` is known to be 0 everywhere, and of floats 0.0.
+bool isPositiveZero(mlir::Value v);
 
 } // namespace xtensor
 

@@ -77,7 +77,7 @@ OpFoldResult AddOp::fold(FoldAdaptor) {
 }
 
 OpFoldResult SubOp::fold(FoldAdaptor) {
-  if (isSplat(getRhs(), 0) && !isNegativeZero(getRhs()))
+  if (isPositiveZero(getRhs()))
     return only(getLhs(), getType());
   return {};
 }

@@ -85,9 +85,9 @@ bool xtensor::cpu::isTiledProduct(Kernel &kernel) {
 bool xtensor::cpu::isFasterInTiles(Kernel &kernel) {
   if (!isTiledProduct(kernel))
     return false;
-  if (!readsWindows(kernel.stages.front().op))
-    return true;
   const Stage &stage = kernel.stages.front();
+  if (!readsWindows(stage.op))
+    return true;
   Amount terms = 1;
   for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop)
     if (stage.reduced[loop])
@@ -102,6 +102,5 @@ bool xtensor::cpu::isFasterInTiles(Kernel &kernel) {
 }
 
 bool xtensor::cpu::hasProductTiles(Kernel &kernel) {
-  return isTiledProduct(kernel) && (!readsWindows(kernel.stages.front().op) ||
-                                    chooseRegisterTile(kernel, 512, /*whole=*/false));
+  return isTiledProduct(kernel) && tileFor(kernel, 512, /*whole=*/false);
 }

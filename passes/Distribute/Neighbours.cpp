@@ -155,8 +155,7 @@ Value Neighbours::again(Operation *op, const Rows &wanted) {
 Value Neighbours::filled(Value v, const Rows &wanted, Value outside) {
   Value x = rows(v, wanted);
   int64_t n = arrayType(v).getSize(wanted.dim);
-  if (wanted.isWithin(n) ||
-      (gathered(v, wanted) && isSplat(outside, 0) && !isNegativeZero(outside)))
+  if (wanted.isWithin(n) || (gathered(v, wanted) && isPositiveZero(outside)))
     return x;
   return inside(b, part.getLoc(), x, wanted, n, outside);
 }

@@ -40,7 +40,7 @@ bool xtensor::isMover(Operation *op) {
   if (auto slice = dyn_cast<SliceOp>(op))
     return llvm::all_of(slice.getStrides(), [](int64_t s) { return s == 1; });
   if (auto pad = dyn_cast<PadOp>(op))
-    return isSplat(pad.getValue(), 0) && !isNegativeZero(pad.getValue()) && !isForSlices(op, 3);
+    return isPositiveZero(pad.getValue()) && !isForSlices(op, 3);
   auto concat = dyn_cast<ConcatOp>(op);
   return concat && concat.getInputs().size() <= kMostConcatenated && !isForSlices(op, 2);
 }

@@ -2,6 +2,7 @@
 // are outside count from the other end, or show a value, the result is made of slices. Threads and
 // vectors copy these as they are, which a read by position does element by element.
 #include "ToLinalg/Lowering.h"
+#include "XTensor/Dims.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -23,18 +24,10 @@ static Value subtracted(Value index, StringAttr dim) {
                                                                          : Value();
 }
 
-/// Whether the array without dims is this number.
-static bool isNumber(Value array, int64_t number) {
-  auto constant = array.getDefiningOp<ConstantOp>();
-  auto value = constant ? dyn_cast<DenseIntElementsAttr>(constant.getValue()) : nullptr;
-  return value && arrayType(array).getRank() == 0 &&
-         value.getSplatValue<APInt>().getSExtValue() == number;
-}
-
 /// Whether the array without dims is the size of `dim` in `type`.
 static bool isSize(Value array, StringAttr dim, ArrayType type) {
   if (!type.isDynamic(dim))
-    return isNumber(array, type.getSize(dim));
+    return arrayType(array).getRank() == 0 && isSplat(array, type.getSize(dim));
   auto size = array.getDefiningOp<SizeOp>();
   return size && size.getDimAttr() == dim;
 }
@@ -147,7 +140,7 @@ struct Place {
     auto low = both.getLhs().getDefiningOp<CompareOp>();
     auto high = both.getRhs().getDefiningOp<CompareOp>();
     if (!low || low.getPredicate() != ComparePredicate::ge || low.getLhs() != index ||
-        !isNumber(low.getRhs(), 0))
+        arrayType(low.getRhs()).getRank() != 0 || !isSplat(low.getRhs(), 0))
       return {};
     if (!high || high.getPredicate() != ComparePredicate::lt || high.getLhs() != index ||
         !isSize(high.getRhs(), along, array))
@@ -234,19 +227,11 @@ bool xtensor::lowerShift(SelectOp op, Lowering &to) {
   return true;
 }
 
-/// Whether all elements are 0.0.
-static bool isZero(Value array) {
-  if (auto broadcast = array.getDefiningOp<BroadcastOp>())
-    array = broadcast.getX();
-  auto constant = array.getDefiningOp<ConstantOp>();
-  auto values = constant ? dyn_cast<DenseFPElementsAttr>(constant.getValue()) : nullptr;
-  return values && values.isSplat() && values.getSplatValue<APFloat>().isPosZero();
-}
-
 bool xtensor::lowerShiftBack(ScatterOp op, Lowering &to) {
   ArrayType type = arrayType(op.getY());
   Place place(op.getIndices(), op.getAlong(), type);
-  if (to.isForDevice() || op.getKind() != ScatterKind::add || !isZero(op.getTarget()))
+  if (to.isForDevice() || op.getKind() != ScatterKind::add || !type.isFloat() ||
+      !isPositiveZero(op.getTarget()))
     return false;
   if (Value amount = place.rolledBy();
       amount && arrayType(op.getUpdates()).getRank() == type.getRank()) {
@@ -258,7 +243,7 @@ bool xtensor::lowerShiftBack(ScatterOp op, Lowering &to) {
     return to.setTensor(op.getY(), slices.whole), true;
   }
   auto updates = op.getUpdates().getDefiningOp<SelectOp>();
-  if (!updates || op.getMode() != IndexMode::clip || !isZero(updates.getRhs()) ||
+  if (!updates || op.getMode() != IndexMode::clip || !isPositiveZero(updates.getRhs()) ||
       arrayType(updates.getLhs()).getRank() != type.getRank())
     return false;
   Value by = place.shiftedBy(updates.getCondition());
