@@ -40,7 +40,7 @@ def _add_up(x: Tracer, dims: tuple[str, ...]) -> Tracer:
     return p.cast(_reduce("sum", p.cast(x, wide), dims), x.dtype)
 
 
-def _without_nan(y: Tracer, value: float, skipna: bool | None, x: Tracer | None = None) -> Tracer:
+def without_nan(y: Tracer, value: float, skipna: bool | None, x: Tracer | None = None) -> Tracer:
     """`y` with `value` where `x`, by default `y`, is NaN, if NaN is to be skipped and there can be any."""
     x = y if x is None else x
     if not skipna or not p.is_inexact(x.dtype):
@@ -87,7 +87,7 @@ def sum(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Arr
     """
     x = as_tracer(x)
     dims, skipna = dims_of("sum", x, dim), skips("sum", skipna)
-    return _add_up(_without_nan(p.cast(x, p.sum_dtype(x.dtype)), 0, skipna), dims)
+    return _add_up(without_nan(p.cast(x, p.sum_dtype(x.dtype)), 0, skipna), dims)
 
 
 @op
@@ -107,7 +107,7 @@ def prod(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Ar
     """
     x = as_tracer(x)
     dims, skipna = dims_of("prod", x, dim), skips("prod", skipna)
-    y = _without_nan(p.cast(x, p.sum_dtype(x.dtype)), 1, skipna)
+    y = without_nan(p.cast(x, p.sum_dtype(x.dtype)), 1, skipna)
     if p.is_complex(y.dtype):
         for d in dims:
             y = complex_products(y, d)[0]
@@ -142,7 +142,7 @@ def _where_present(y: Tracer, present: Tracer, skipna: bool | None) -> Tracer:
 
 
 def _mean(x: Tracer, dims: tuple[str, ...], skipna: bool | None) -> Tracer:
-    total = _reduce("sum", _without_nan(x, 0, skipna), dims)
+    total = _reduce("sum", without_nan(x, 0, skipna), dims)
     n = _number_of(x, dims, x.dtype, skipna)
     return _where_present(build.binary("div", total, n), n, skipna)
 
@@ -172,7 +172,7 @@ def _spread(
 ) -> Tracer:
     """A function of the variance."""
     # Beside infinities, deviations are NaN where `x` is not.
-    deviations = _without_nan(build.binary("sub", x, _mean(x, dims, skipna)), 0, skipna, x)
+    deviations = without_nan(build.binary("sub", x, _mean(x, dims, skipna)), 0, skipna, x)
     total = _reduce("sum", p.size_squared(deviations), dims)
     n = _number_of(x, dims, total.dtype, skipna)
     if ddof:
@@ -263,7 +263,7 @@ def _extremum(name: str, x: Tracer, dim: Dims, skipna: bool | None) -> Tracer:
     if x.dtype == p.BOOL:
         return _reduce("any" if name == "max" else "all", x, dims)
     least = -np.inf if name == "max" else np.inf
-    y = _reduce(name, _without_nan(x, least, skipna), dims)
+    y = _reduce(name, without_nan(x, least, skipna), dims)
     if not skipna or not p.is_float(x.dtype):
         return y
     nothing = _reduce("all", build.unary("isnan", x), dims)
@@ -366,7 +366,7 @@ def _position(name: str, x: Tracer, dims: tuple[str, ...], skipna: bool | None) 
     no_empty(name, x, dims)
     if x.dtype == p.BOOL:
         x = build.cast(x, np.dtype("u1"))
-    x = _without_nan(x, -np.inf if name == "argmax" else np.inf, skipna)
+    x = without_nan(x, -np.inf if name == "argmax" else np.inf, skipna)
     if len(dims) == 1:
         return build.reduce(name, x, dims)
     into = flat_name(dims)

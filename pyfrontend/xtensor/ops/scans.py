@@ -19,14 +19,8 @@ from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import dims_of, extend, size_of, skips
-from .reductions import complex_products, constant_at_ends
+from .reductions import complex_products, constant_at_ends, without_nan
 from .types import Array, ArrayLike, Dims
-
-
-def _without_nan(x: Tracer, value: float, skipna: bool | None) -> Tracer:
-    if not skipna or not p.is_inexact(x.dtype):
-        return x
-    return build.select(build.unary("isnan", x), p.constant(value, x.dtype), x)
 
 
 @op
@@ -49,7 +43,7 @@ def cumsum(
     """
     x = as_tracer(x)
     dims, skipna = dims_of("cumsum", x, dim), skips("cumsum", skipna)
-    y = _without_nan(p.cast(x, p.sum_dtype(x.dtype)), 0, skipna)
+    y = without_nan(p.cast(x, p.sum_dtype(x.dtype)), 0, skipna)
     for d in dims:
         y = build.cumulative("sum", y, d, reverse=reverse, exclusive=exclusive)
     return y
@@ -75,7 +69,7 @@ def cumprod(
     """
     x = as_tracer(x)
     dims, skipna = dims_of("cumprod", x, dim), skips("cumprod", skipna)
-    y = _without_nan(p.cast(x, p.sum_dtype(x.dtype)), 1, skipna)
+    y = without_nan(p.cast(x, p.sum_dtype(x.dtype)), 1, skipna)
     for d in dims:
         if p.is_complex(y.dtype):
             y = complex_products(y, d, reverse, exclusive)[1]

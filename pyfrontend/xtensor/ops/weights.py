@@ -82,53 +82,43 @@ class Weighted(Unfinished):
         dims = self._dims("sum", dim)
         return self._total(astype(self._x, p.sum_dtype(np.dtype(self._x.dtype))), dims, skipna)
 
-    def _moment(self, name: str, dim: Dims, skipna: bool | None) -> Any:
-        """A moment of numbers of few bits, of which sums are not: of 16-bit floats computed in f4, of integers in f8.
+    def _in_full(self) -> Weighted:
+        """The same in the dtypes in which moments are computed: 16-bit floats in f4, integers in f8. Sums of numbers of
+        few bits may be too large for them."""
+        return Weighted(*(astype(v, p.accumulator(p.mean_dtype(np.dtype(v.dtype)))) for v in (self._x, self._weights)))
 
-        None of other numbers.
-        """
-        both = [self._x, self._weights]
-        narrow = [p.mean_dtype(np.dtype(v.dtype)) for v in both]
-        wide = [astype(v, p.accumulator(d)) for v, d in zip(both, narrow, strict=True)]
-        if all(w.dtype == v.dtype for w, v in zip(wide, both, strict=True)):
-            return None
-        found = getattr(Weighted(*wide), name)(dim, skipna=skipna)
-        dtype = p.result_type(*(astype(v, d) for v, d in zip(both, narrow, strict=True)))
-        return astype(found, dtype if name == "mean" else p.real_of(dtype))
+    def _narrow(self, y: Any) -> Any:
+        """A moment in the dtype of the result: real, unless it is the mean of complex numbers."""
+        dtype = p.result_type(*(p.mean_dtype(np.dtype(v.dtype)) for v in (self._x, self._weights)))
+        return astype(y, dtype if p.is_complex(np.dtype(y.dtype)) else p.real_of(dtype))
 
     def mean(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
         """Returns the weighted sum over `dim`, divided by the sum of the weights; NaN where that is 0."""
-        narrow = self._moment("mean", dim, skipna)
-        if narrow is not None:
-            return narrow
-        dims = self._dims("mean", dim)
+        return self._narrow(self._in_full()._mean(self._dims("mean", dim), skipna))
+
+    def _mean(self, dims: tuple[str, ...], skipna: bool | None) -> Any:
         weight = self._weight(dims)
         return self._total(self._x, dims, skipna) / where(weight != 0, weight, np.nan)
 
     def sum_of_squares(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
         """Returns the weighted sum over `dim` of the squared differences from the weighted mean."""
-        narrow = self._moment("sum_of_squares", dim, skipna)
-        if narrow is not None:
-            return narrow
-        dims = self._dims("sum_of_squares", dim)
-        centred = self._without_nan(self._x - self.mean(dims, skipna=skipna), skipna)
+        return self._narrow(self._in_full()._squares(self._dims("sum_of_squares", dim), skipna))
+
+    def _squares(self, dims: tuple[str, ...], skipna: bool | None) -> Any:
+        centred = self._without_nan(self._x - self._mean(dims, skipna), skipna)
         return self._total(squared_size(centred), dims, False)
 
     def var(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
         """Returns the weighted mean over `dim` of the squared differences from the weighted mean."""
-        narrow = self._moment("var", dim, skipna)
-        if narrow is not None:
-            return narrow
-        dims = self._dims("var", dim)
-        return self.sum_of_squares(dims, skipna=skipna) / self.sum_of_weights(dims)
+        return self._narrow(self._in_full()._variance(self._dims("var", dim), skipna))
+
+    def _variance(self, dims: tuple[str, ...], skipna: bool | None) -> Any:
+        return self._squares(dims, skipna) / self.sum_of_weights(dims)
 
     def std(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
         """Returns the square root of `var`. Its derivative is 0 where that is 0."""
-        narrow = self._moment("std", dim, skipna)
-        if narrow is not None:
-            return narrow
-        variance = self.var(dim, skipna=skipna)
-        return where(variance == 0, 0.0, sqrt(where(variance == 0, 1.0, variance)))
+        variance = self._in_full()._variance(self._dims("std", dim), skipna)
+        return self._narrow(where(variance == 0, 0.0, sqrt(where(variance == 0, 1.0, variance))))
 
 
 check_methods(Weighted, "weighted")
