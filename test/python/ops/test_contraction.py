@@ -14,7 +14,7 @@ import xtensor as xt
 from against import DIMS, examples, ours, same, several
 from hypothesis import given
 from hypothesis import strategies as st
-from xtensor import _native
+from thread_count import threads
 
 KINDS = ("i4", "i8", "f4", "f8")
 
@@ -303,16 +303,13 @@ def test_products_of_the_small_matrices_of_a_batch(dtype: str, sizes: tuple[int,
     size_of_terms = np.einsum(f"n{left},n{right}->n{result}", abs(x.astype("f8")), abs(y.astype("f8")))
     form = xt.jit(lambda a, b: xt.dot(a, b, dim="k").transpose("n", *result))
     reversed_a = xt.array(np.repeat(x[::-1], 2, 0)[::-2], ("n", *left))
-    before = _native.num_threads()
-    try:
-        for threads in (1, 2):
-            _native.set_num_threads(threads)
-            for found in (form(a, b).values, form(reversed_a, b).values):
-                ok = np.isfinite(want)
-                assert (np.isfinite(found) == ok).all()
-                assert (abs(found[ok] - want[ok]) <= bound * size_of_terms[ok]).all()
-    finally:
-        _native.set_num_threads(before)
+    for count in (1, 2):
+        with threads(count):
+            results = form(a, b).values, form(reversed_a, b).values
+        for found in results:
+            ok = np.isfinite(want)
+            assert (np.isfinite(found) == ok).all()
+            assert (abs(found[ok] - want[ok]) <= bound * size_of_terms[ok]).all()
     finite_x, finite_y = np.nan_to_num(x), np.nan_to_num(y, posinf=1.0)
     gradient = xt.grad(lambda a, b: xt.sum(xt.dot(a, b, dim="k")), wrt=(0, 1))
     da, db = gradient(xt.array(finite_x, ("n", *left)), xt.array(finite_y, ("n", *right)))

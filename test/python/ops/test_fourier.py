@@ -12,7 +12,7 @@ import scipy.fft as sf
 import xarray as xr
 import xtensor as xt
 from places import DEVICE
-from xtensor import _native
+from thread_count import threads
 
 RNG = np.random.default_rng(11)
 # One element, matrices, splits of one and more levels, two tables of factors, and Bluestein's, of larger primes, too,
@@ -171,15 +171,11 @@ def test_derivatives_of_second_order() -> None:
 def test_threads_give_the_same_numbers() -> None:
     z = numbers("f4", 64, 1024) + 1j * numbers("f4", 64, 1024)
     za = xt.array(z.astype("c8"), ("b", "t"))
-    before = _native.num_threads()
-    try:
-        _native.set_num_threads(1)
+    with threads(1):
         want = [xt.fft.fft(za, dims).values for dims in ("b", "t", ("b", "t"))]
-        _native.set_num_threads(4)
+    with threads(4):
         for dims, y in zip(("b", "t", ("b", "t")), want, strict=True):
             np.testing.assert_array_equal(xt.fft.fft(za, dims).values, y)
-    finally:
-        _native.set_num_threads(before)
     check(xt.fft.fft(za), sf.fftn(z), "f4", ("b", "t"))
 
 

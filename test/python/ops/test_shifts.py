@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xtensor as xt
 from against import finished
-from xtensor import _native
+from thread_count import threads
 
 AMOUNTS = (0, 1, -1, 6, 7, -7, 8, -20, 2**40, np.int32(3), np.int64(-2))
 
@@ -82,14 +82,10 @@ def test_bools_and_what_is_empty(move: str) -> None:
 
 
 @pytest.mark.cpu_only("threads of the CPU")
-@pytest.mark.parametrize("threads", [1, 2])
-def test_large_arrays_are_shared_by_threads(threads: int) -> None:
-    before = _native.num_threads()
-    _native.set_num_threads(threads)
-    try:
+@pytest.mark.parametrize("count", [1, 2])
+def test_large_arrays_are_shared_by_threads(count: int) -> None:
+    with threads(count):
         check_large()
-    finally:
-        _native.set_num_threads(before)
 
 
 def check_large() -> None:

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from places import DEVICE, ROOT
 from test_indexing import cases, example
-from xtensor import _native
+from thread_count import threads
 
 UFUNCS = {
     "add": np.add,
@@ -202,9 +202,9 @@ def test_many_rows_on_several_threads(kind: str) -> None:
 
 
 @pytest.mark.cpu_only("threads of the CPU")
-@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("count", [1, 2, 3])
 @pytest.mark.parametrize("rows", [5, 997, 1024])
-def test_threads_take_neighbouring_blocks_of_rows_as_one(threads: int, rows: int) -> None:
+def test_threads_take_neighbouring_blocks_of_rows_as_one(count: int, rows: int) -> None:
     """Many updates per row and few, of a strided target, where some are dropped, and of a row with NaN."""
     rng = np.random.default_rng(rows)
     v = rng.integers(-9, 9, (20_011, 33)).astype("f4")
@@ -213,9 +213,7 @@ def test_threads_take_neighbouring_blocks_of_rows_as_one(threads: int, rows: int
     i = rng.integers(-rows - 3, rows + 3, 20_011)
     inside = (i >= -rows) & (i < rows)
     args = xt.array(x, ("r", "c")), xt.array(i, "p"), xt.array(v, ("p", "c"))
-    before = _native.num_threads()
-    try:
-        _native.set_num_threads(threads)
+    with threads(count):
         for kind in ("add", "max", "set"):
             want = x.copy()
             if kind == "set":
@@ -224,8 +222,6 @@ def test_threads_take_neighbouring_blocks_of_rows_as_one(threads: int, rows: int
                 UFUNCS[kind].at(want, i[inside], v[inside])
             run = xt.jit(lambda x, i, v, kind=kind: getattr(x.at(r=i), kind)(v, mode="drop"))
             np.testing.assert_array_equal(run(*args).values, want)
-    finally:
-        _native.set_num_threads(before)
 
 
 def test_few_updates_of_a_large_target() -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 import xarray as xr
 import xtensor as xt
+from messages import Wrong, check_message
 
 V = xt.ones(ch=3)
 X = xt.ones(time=4, ch=3)
@@ -18,7 +16,7 @@ OUTSIDE = "index 7 is out of range"
 KEY = xt.random.key(0)
 DATED = xt.as_array(xr.DataArray(np.arange(6.0), dims="time", coords={"time": xr.date_range("2020-01-01", periods=6)}))
 
-MESSAGES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+MESSAGES: dict[str, Wrong] = {
     "scan along the dim": (
         lambda: xt.scan(lambda c, e: (c + e.mean("time"), None), 0.0, X, dim="time"),
         xt.DimensionError,
@@ -322,9 +320,7 @@ MESSAGES |= {
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_messages(name: str) -> None:
-    call, kind, message = MESSAGES[name]
-    with pytest.raises(kind, match=f"(?s){message}"):
-        call()
+    check_message(MESSAGES[name])
 
 
 def test_one_name_is_no_pair_of_dims() -> None:

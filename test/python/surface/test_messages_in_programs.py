@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 import xarray as xr
 import xtensor as xt
+from messages import Wrong, check_message
 
 V = xt.ones(ch=3)
 X = xt.ones(time=4, ch=3)
 DATED = xt.as_array(xr.DataArray(np.arange(6.0), dims="time", coords={"time": xr.date_range("2020-01-01", periods=6)}))
 
-MESSAGES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+MESSAGES: dict[str, Wrong] = {
     "fori_loop without return": (
         lambda: xt.fori_loop(0, 3, lambda i, c: None, 0.0),
         xt.ArgumentTypeError,
@@ -184,9 +182,7 @@ MESSAGES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_messages(name: str) -> None:
-    call, kind, message = MESSAGES[name]
-    with pytest.raises(kind, match=f"(?s){message}"):
-        call()
+    check_message(MESSAGES[name])
 
 
 def test_a_format_for_text_is_for_all_arrays() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 import xtensor as xt
+from messages import Wrong, check_message
 
 V = xt.ones(ch=3)
 KEY = xt.random.key(0)
@@ -30,7 +30,7 @@ class Scaled:
         return x * self.by
 
 
-MESSAGES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+MESSAGES: dict[str, Wrong] = {
     "a Variable": (
         lambda: xt.exp(xr.Variable("ch", [1.0, 2.0])),  # type: ignore[arg-type]
         xt.ArgumentTypeError,
@@ -89,9 +89,7 @@ MESSAGES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_messages(name: str) -> None:
-    call, kind, message = MESSAGES[name]
-    with pytest.raises(kind, match=f"(?s){message}"):
-        call()
+    check_message(MESSAGES[name])
 
 
 def test_what_these_messages_say_to_write() -> None:
